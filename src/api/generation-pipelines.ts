@@ -2,10 +2,10 @@
 import { invalidInput } from "../contract/errors.ts";
 import type { ModelHandle } from "../runtime/model-handle.ts";
 import type { ChatMessage } from "../tasks/generation/chat/messages.ts";
-import type { GenerateOptions } from "../tasks/generation/generate-options.ts";
+import type { GenerateOptions } from "../tasks/generation/generated-generate-options.ts";
 import type { GeneratedText, GenerationEvent } from "../tasks/generation/generated-text.ts";
 import type { GenerationStream } from "../tasks/generation/generation-stream.ts";
-import type { RewriteOptions } from "../tasks/generation/rewrite/rewrite-options.ts";
+import type { RewriteOptions } from "../tasks/generation/rewrite/generated-rewrite-options.ts";
 import type { Streamer } from "../tasks/generation/text-streamer.ts";
 import type { Runtime } from "./runtime.ts";
 import type { Texts } from "./task-requests.ts";

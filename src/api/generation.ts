@@ -10,17 +10,20 @@ import type { LoadHooks } from "../runtime/residency/shared-models.ts";
 import type { SequenceLimits } from "../runtime/options/sequence-settings.ts";
 import { refuseUnlisted } from "../runtime/options/option.ts";
 import { type ChatEvent, answerChat, getChatTemplate, prepareChat, renderPrompt } from "../tasks/generation/chat/chat.ts";
-import { type ChatOptions, chatOptions } from "../tasks/generation/chat/chat-options.ts";
+import { chatOptions } from "../tasks/generation/chat/chat-options.ts";
+import type { ChatOptions } from "../tasks/generation/chat/generated-chat-options.ts";
 import type { ChatTemplate, TemplateWorkers } from "../tasks/generation/chat/chat-template.ts";
 import { type ChatMessage, checkConversation } from "../tasks/generation/chat/messages.ts";
 import { chosenTools } from "../tasks/generation/chat/constrained-answer.ts";
 import type { GeneratedText, GenerationEvent } from "../tasks/generation/generated-text.ts";
-import { type GenerateOptions, generateOptions } from "../tasks/generation/generate-options.ts";
+import { generateOptions } from "../tasks/generation/generate-options.ts";
+import type { GenerateOptions } from "../tasks/generation/generated-generate-options.ts";
 import { GenerationStream } from "../tasks/generation/generation-stream.ts";
 import { type ConstraintCompiler, Generators, type SequenceCounts } from "../tasks/generation/open-generator.ts";
 import { prepareRewrite, requireRewriteEncoder } from "../tasks/generation/rewrite/rewrite.ts";
-import { type RewriteOptions, rewriteOptions } from "../tasks/generation/rewrite/rewrite-options.ts";
-import type { GenerationOptions } from "../tasks/generation/sampling/generation-options.ts";
+import { rewriteOptions } from "../tasks/generation/rewrite/rewrite-options.ts";
+import type { RewriteOptions } from "../tasks/generation/rewrite/generated-rewrite-options.ts";
+import type { GenerationOptions } from "../tasks/generation/sampling/generated-generation-options.ts";
 import { checkGenerationOptions } from "../tasks/generation/sampling/resolve-settings.ts";
 import {
   type GenerateCall,

@@ -6,7 +6,7 @@ import { readJsonObject } from "../models/model-folder.ts";
 import { ModelHandle } from "../runtime/model-handle.ts";
 import type { ModelRuntime } from "../runtime/model-runtime.ts";
 import type { ModelOptions } from "../runtime/options/runtime-settings.ts";
-import type { Graph, MediaModel, MediaTask } from "../tasks/definition/media-task.ts";
+import type { LoadedGraph, MediaModel, MediaTask } from "../tasks/definition/media-task.ts";
 import { textSettings } from "../tasks/encoding/text-settings.ts";
 import type { TokenizerCache } from "../tasks/encoding/tokenizer-cache.ts";
 import { refuseUnknownOptions } from "./model-call.ts";
@@ -50,6 +50,14 @@ export class MediaTasks {
     const reads = embedsPictures(await this.#runtime.manifest(model, modelOptions(request)));
     this.#readsPictures.set(model, reads);
     return reads;
+  }
+
+  /** Whether a model transcribes by CTC, by the class that its files name. */
+  async transcribesByCtc({ model, ...request }: ModelRequest): Promise<boolean> {
+    if (model === undefined) return false;
+    const { variants } =
+      model instanceof ModelHandle ? model.manifest : await this.#runtime.manifest(model, modelOptions(request));
+    return variants.some(({ architecture = "" }) => architecture.endsWith("ForCTC"));
   }
 
   /** Runs work on the graphs of a model, which are released afterwards. */
@@ -123,12 +131,12 @@ class GraphsOfModel {
     this.#source = source;
   }
 
-  async main(): Promise<Graph> {
+  async main(): Promise<LoadedGraph> {
     const { model, placement } = this.#source;
     return this.#hold("", model instanceof ModelHandle ? async () => model : () => this.#runtime.hold(model, placement));
   }
 
-  async part(part: string): Promise<Graph> {
+  async part(part: string): Promise<LoadedGraph> {
     const { model, placement } = this.#source;
     const variant = findPart(this.#manifest, part, placement.variant);
     if (variant === undefined)
@@ -155,7 +163,7 @@ class GraphsOfModel {
       if (outcome.status === "fulfilled" && outcome.value !== this.#source.model) await outcome.value.dispose();
   }
 
-  async #hold(key: string, load: () => Promise<ModelHandle>): Promise<Graph> {
+  async #hold(key: string, load: () => Promise<ModelHandle>): Promise<LoadedGraph> {
     const known = this.#handles.get(key);
     if (known !== undefined) return known;
     if (this.#loads++ === 0) this.#loadStarted = performance.now();

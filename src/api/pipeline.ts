@@ -12,6 +12,7 @@ import {
   pipelineFactories,
   tasksWithoutDefault,
 } from "./pipelines.ts";
+import type { Runtime } from "./runtime.ts";
 import type { ModelHandle } from "../runtime/model-handle.ts";
 import type { Tokenizer } from "../tokenizers/index.ts";
 import type { ModelOptions } from "../runtime/options/runtime-settings.ts";
@@ -51,9 +52,11 @@ export async function pipeline<Name extends PipelineName>(
   const { signal, variant, ...config } = options;
   const runtime = await createRuntime(config);
   try {
+    const language =
+      languageTasks.has(known) && !(known === "automatic-speech-recognition" && (await isCtc(runtime, model, variant)));
     const handle = await runtime.load(model ?? "builtin", {
       ...omitUndefined({ signal, variant }),
-      ...(languageTasks.has(known) ? { kind: "language" as const } : {}),
+      ...(language ? { kind: "language" as const } : {}),
     });
     const tokenizer = handle.manifest.text === undefined ? undefined : await runtime.tokenizer(handle);
     const call: object = await pipelineFactories[known](runtime, handle);
@@ -75,4 +78,11 @@ function taskNamed<Name extends PipelineName>(given: Name): NamedTask<Name> {
     `there is no pipeline for the task ${JSON.stringify(given)}`,
     guess === undefined ? `choose one of ${names.join(", ")}` : `did you mean "${guess}"?`,
   );
+}
+
+/** Whether a model transcribes by CTC: it is loaded as a graph, and not as a language model. */
+async function isCtc(runtime: Runtime, model: string | undefined, variant: string | undefined): Promise<boolean> {
+  if (model === undefined) return false;
+  const { variants } = await runtime.manifest(model, omitUndefined({ variant }));
+  return variants.some(({ architecture = "" }) => architecture.endsWith("ForCTC"));
 }

@@ -10,12 +10,12 @@ import { type VisionPipelineCalls, visionPipelines } from "./vision-pipelines.ts
 import type { Runtime } from "./runtime.ts";
 import type { SpeechPipelineCalls } from "./speech-pipelines.ts";
 import type { Texts } from "./task-requests.ts";
-import type { ClassifyOptions } from "../tasks/classification/classify-options.ts";
+import type { ClassifyOptions } from "../tasks/classification/generated-classify-options.ts";
 import type { EmbedOptions } from "../tasks/embedding/embed-options.ts";
 import type { TextPair } from "../tasks/encoding/encode-pairs.ts";
 import type { QuestionAnswer } from "../tasks/question-answering/answer.ts";
-import type { AnswerOptions } from "../tasks/question-answering/answer-options.ts";
-import type { FillMaskOptions } from "../tasks/fill-mask/fill-mask-options.ts";
+import type { AnswerOptions } from "../tasks/question-answering/generated-answer-options.ts";
+import type { FillMaskOptions } from "../tasks/fill-mask/generated-fill-mask-options.ts";
 import {
   type HuggingFaceEntity,
   type HuggingFaceFill,
@@ -23,9 +23,9 @@ import {
   toHuggingFaceFills,
 } from "../tasks/hugging-face-results.ts";
 import type { LabelScore } from "../tasks/encoding/label-head.ts";
-import type { RecognizeOptions } from "../tasks/token-classification/recognize-options.ts";
+import type { RecognizeOptions } from "../tasks/token-classification/generated-recognize-options.ts";
 import type { RankedDocument } from "../tasks/reranking/cross-encoder.ts";
-import type { RerankOptions } from "../tasks/reranking/rerank-options.ts";
+import type { RerankOptions } from "../tasks/reranking/generated-rerank-options.ts";
 
 /** Vectors in one block, as in transformers.js, and where they were computed. */
 export interface FeatureTensor {
@@ -167,6 +167,7 @@ export const pipelineFactories: PipelineFactories = {
   summarization: async (runtime, model) => (await generationPipelines()).rewriting(runtime, model, "summary_text"),
   translation: async (runtime, model) => (await generationPipelines()).rewriting(runtime, model, "translation_text"),
   ...visionPipelines,
+  "audio-classification": async (runtime, model) => (await import("./speech-pipelines.ts")).soundClassification(runtime, model),
   "automatic-speech-recognition": async (runtime, model) =>
     (await import("./speech-pipelines.ts")).speechRecognition(runtime, model),
 };
@@ -177,9 +178,10 @@ function generationPipelines() {
 }
 
 /** The tasks that no built-in model serves. */
-export const tasksWithoutDefault: ReadonlySet<PipelineTask> = new Set<PipelineTask>(
-  Object.keys(visionPipelines) as (keyof VisionPipelineCalls)[],
-);
+export const tasksWithoutDefault: ReadonlySet<PipelineTask> = new Set<PipelineTask>([
+  ...(Object.keys(visionPipelines) as (keyof VisionPipelineCalls)[]),
+  "audio-classification",
+]);
 
 /** The tasks whose pipelines run language models. */
 export const languageTasks: ReadonlySet<PipelineTask> = new Set<PipelineTask>([

@@ -2,6 +2,7 @@
 export { Runtime } from "./runtime.ts";
 export type * from "./task-requests.ts";
 export type * from "./vision-requests.ts";
+export type * from "./sound-requests.ts";
 export type { Picture } from "../processors/images/picture.ts";
 export type * from "./pipelines.ts";
 export type * from "./generation-pipelines.ts";

@@ -8,6 +8,7 @@ import type { TokenizerCall } from "../tasks/definition/task.ts";
 import type { TensorMap } from "../contract/tensor.ts";
 import type { RunRequest } from "./task-requests.ts";
 import type { PictureSource } from "../processors/images/picture-source.ts";
+import type { SoundInput } from "../tasks/speech/sound-input.ts";
 
 /** The part of a request that every task has. */
 export interface ModelRequest extends ModelOptions {
@@ -29,6 +30,15 @@ export function toPictures(pictures: PictureSource | readonly PictureSource[]): 
 
 function isList(pictures: PictureSource | readonly PictureSource[]): pictures is readonly PictureSource[] {
   return Array.isArray(pictures);
+}
+
+/** A single sound as a list of one. Bytes are a typed array, and samples an object: neither is a list. */
+export function toSounds(sounds: SoundInput | readonly SoundInput[]): readonly SoundInput[] {
+  return isSoundList(sounds) ? sounds : [sounds];
+}
+
+function isSoundList(sounds: SoundInput | readonly SoundInput[]): sounds is readonly SoundInput[] {
+  return Array.isArray(sounds);
 }
 
 /** The options of a request that decide which model is loaded, and where. Other options must not cause a second load of the same model. */

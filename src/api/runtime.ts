@@ -36,6 +36,7 @@ import type { ChatMessage } from "../tasks/generation/chat/messages.ts";
 import type { GenerationStream } from "../tasks/generation/generation-stream.ts";
 import type { ConstraintCompiler, SequenceCounts } from "../tasks/generation/open-generator.ts";
 import type { Prompt } from "../tasks/generation/text/prompt-tokens.ts";
+import { audioClassificationTask, voiceActivityTask } from "../tasks/sound-definitions.ts";
 import type { SoundInput } from "../tasks/speech/sound-input.ts";
 import type { TextWorkers } from "../tasks/text-threads/text-workers.ts";
 import { createAnswerCheck } from "../tasks/verification/known-answers.ts";
@@ -47,7 +48,7 @@ import { extractFields } from "./extract-fields.ts";
 import type { Generation, GenerationParts } from "./generation.ts";
 import { MediaTasks } from "./media-tasks.ts";
 import { holdModel, runTimed } from "./model-call.ts";
-import { checkRunRequest, toList, toPictures } from "./request-options.ts";
+import { checkRunRequest, toList, toPictures, toSounds } from "./request-options.ts";
 import type {
   AnswerRequest,
   AnswerResult,
@@ -89,16 +90,8 @@ import type {
   TranscribeRequest,
   TranscribeResult,
 } from "./task-requests.ts";
-import type {
-  ClassifyImageRequest,
-  ClassifyImageResult,
-  DetectObjectsRequest,
-  DetectObjectsResult,
-  EmbedMediaRequest,
-  EmbedMediaResult,
-  ImageFeaturesRequest,
-  ImageFeaturesResult,
-} from "./vision-requests.ts";
+import type * as vision from "./vision-requests.ts";
+import type { ClassifySoundRequest, ClassifySoundResult, DetectSpeechRequest, DetectSpeechResult } from "./sound-requests.ts";
 import type { TranscriptStream } from "./transcription.ts";
 
 /** Threads of a runtime, ended with it. Default: the calling thread does their work. */
@@ -149,42 +142,33 @@ export class Runtime extends ModelRuntime {
   /** Embeds texts and quantizes the vectors to the requested precision. */
   embed(texts: Texts, request: QuantizedEmbedRequest): Promise<QuantizedEmbedResult>;
   /** Embeds texts and pictures in one space, by a model that reads both (CLIP, SigLIP). Vectors have unit length. */
-  embed(inputs: MediaInput | readonly MediaInput[], request: EmbedMediaRequest): Promise<EmbedMediaResult>;
+  embed(inputs: MediaInput | readonly MediaInput[], request: vision.EmbedMediaRequest): Promise<vision.EmbedMediaResult>;
   async embed(
     inputs: Texts | MediaInput | readonly MediaInput[],
-    request: EmbedRequest | QuantizedEmbedRequest | EmbedOutputsRequest | EmbedMediaRequest = {},
-  ): Promise<EmbedResult | QuantizedEmbedResult | EmbedOutputsResult | EmbedMediaResult> {
+    request: EmbedRequest | QuantizedEmbedRequest | EmbedOutputsRequest | vision.EmbedMediaRequest = {},
+  ): Promise<EmbedResult | QuantizedEmbedResult | EmbedOutputsResult | vision.EmbedMediaResult> {
     const list = toList<MediaInput>(inputs);
     const texts = list.filter((input) => typeof input !== "object" || input === null);
     if (texts.length < list.length || (await this.#media.readsPictures(request)))
-      return this.#media.perform(mediaEmbeddingTask, list, request as EmbedMediaRequest);
-    return this.#encoders.perform(embeddingTask, texts, request as EmbedRequest);
+      return this.#media.perform(mediaEmbeddingTask, list, request);
+    return this.#encoders.perform(embeddingTask, texts, request);
   }
 
   /**
    * Classifies pictures: labels with scores (tasks `image-classification` and, with `labels`, `zero-shot-image-classification`). A picture is its bytes, a blob,
    * a data URL or the path of a file.
    */
-  async classifyImage(
-    pictures: PictureSource | readonly PictureSource[],
-    request: ClassifyImageRequest,
-  ): Promise<ClassifyImageResult> {
+  async classifyImage(pictures: vision.Pictures, request: vision.ClassifyImageRequest): Promise<vision.ClassifyImageResult> {
     return this.#media.perform(imageClassificationTask, toPictures(pictures), request);
   }
 
   /** Detects things in pictures: labels, scores and boxes in pixels (task `object-detection`). */
-  async detectObjects(
-    pictures: PictureSource | readonly PictureSource[],
-    request: DetectObjectsRequest,
-  ): Promise<DetectObjectsResult> {
+  async detectObjects(pictures: vision.Pictures, request: vision.DetectObjectsRequest): Promise<vision.DetectObjectsResult> {
     return this.#media.perform(objectDetectionTask, toPictures(pictures), request);
   }
 
   /** Hidden states of pictures, or with `pool` one vector for each (task `image-feature-extraction`). */
-  async imageFeatures(
-    pictures: PictureSource | readonly PictureSource[],
-    request: ImageFeaturesRequest,
-  ): Promise<ImageFeaturesResult> {
+  async imageFeatures(pictures: vision.Pictures, request: vision.ImageFeaturesRequest): Promise<vision.ImageFeaturesResult> {
     return this.#media.perform(imageFeatureExtractionTask, toPictures(pictures), request);
   }
 
@@ -339,19 +323,26 @@ export class Runtime extends ModelRuntime {
     return request.stream === true ? stream : stream.finish();
   }
 
+  /** Finds the segments of a sound in which somebody speaks (task `voice-activity-detection`), by Silero's network. */
+  async detectSpeech(sound: SoundInput, request: DetectSpeechRequest): Promise<DetectSpeechResult> {
+    return this.#media.perform(voiceActivityTask, sound, request);
+  }
+
+  /** Classifies sounds: labels with scores (task `audio-classification`). */
+  async classifySound(sounds: SoundInput | readonly SoundInput[], request: ClassifySoundRequest): Promise<ClassifySoundResult> {
+    return this.#media.perform(audioClassificationTask, toSounds(sounds), request);
+  }
+
   /**
-   * Transcribes speech: segments of text with their times, and the words of these (task `automatic-speech-recognition`). The sound is the bytes of a file, or
-   * samples. The stream gives each segment as soon as it is final. Throws INPUT_INVALID for what is no sound.
+   * Transcribes speech (task `automatic-speech-recognition`). The stream gives each segment as soon as it is final. Throws INPUT_INVALID for what is no sound.
    */
   transcribe(sound: SoundInput, request: TranscribeRequest & { readonly stream: true }): Promise<TranscriptStream>;
   /** Transcribes a sound, and returns the whole transcript. */
   transcribe(sound: SoundInput, request: TranscribeRequest & { readonly stream?: false }): Promise<TranscribeResult>;
-  async transcribe(
-    sound: SoundInput,
-    request: TranscribeRequest & { readonly stream?: boolean },
-  ): Promise<TranscribeResult | TranscriptStream> {
-    const { startTranscription } = await import("./transcription.ts");
-    const stream = await startTranscription(this, this.#tokenizers, sound, request);
+  async transcribe(sound: SoundInput, request: TranscribeRequest): Promise<TranscribeResult | TranscriptStream> {
+    const stream = (await this.#media.transcribesByCtc(request))
+      ? (await import("./ctc-transcription.ts")).startCtcTranscription(this.#media, sound, request)
+      : await (await import("./transcription.ts")).startTranscription(this, this.#tokenizers, sound, request);
     return request.stream === true ? stream : stream.finish();
   }
 

@@ -1,4 +1,5 @@
 /** Requests and results of the runtime's methods on pictures. */
+import type { PictureSource } from "../processors/images/picture-source.ts";
 import type { Embeddings } from "../tasks/embedding/embeddings.ts";
 import type { ClassifyImageOptions } from "../tasks/vision/classify-image-options.ts";
 import type { ImageClassifications } from "../tasks/vision/classify-image.ts";
@@ -7,6 +8,9 @@ import type { DetectedObjects } from "../tasks/vision/detect-objects.ts";
 import type { EmbedMediaOptions } from "../tasks/vision/embed-media-options.ts";
 import type { ImageFeatures, ImageFeaturesOptions } from "../tasks/vision/image-features.ts";
 import type { TaskRequest, TaskRun } from "./task-requests.ts";
+
+/** One picture, or several. */
+export type Pictures = PictureSource | readonly PictureSource[];
 
 /** Options of `classifyImage`. */
 export type ClassifyImageRequest = TaskRequest<ClassifyImageOptions>;

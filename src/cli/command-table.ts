@@ -63,16 +63,24 @@ const groups: Readonly<Record<string, Readonly<Record<string, Row>>>> = {
   "Read pictures and sound:": {
     detect: [
       "things in pictures, with labels, scores and boxes",
-      async () => (await import("./commands/tasks/detect.ts")).defineDetect,
+      async () => (await import("./pictures/detect.ts")).defineDetect,
     ],
     "image-features": [
       "hidden states or pooled vectors of pictures",
-      async () => (await import("./commands/tasks/image-features.ts")).defineImageFeatures,
+      async () => (await import("./pictures/image-features.ts")).defineImageFeatures,
     ],
     read: ["the text of pictures of pages, with boxes", async () => (await import("./commands/tasks/read.ts")).defineRead],
     transcribe: [
       "write down speech, with the times of segments and words",
       async () => (await import("./commands/tasks/transcribe.ts")).defineTranscribe,
+    ],
+    "detect-speech": [
+      "the segments of a sound in which somebody speaks",
+      async () => (await import("./commands/tasks/detect-speech.ts")).defineDetectSpeech,
+    ],
+    "classify-sound": [
+      "the labels of sounds, with scores",
+      async () => (await import("./commands/tasks/classify-sound.ts")).defineClassifySound,
     ],
   },
   "Run and serve any model:": {

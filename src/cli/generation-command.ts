@@ -4,7 +4,7 @@ import { omitUndefined } from "../contract/checked.ts";
 import type { TaskRun } from "../api/task-requests.ts";
 import type { Runtime } from "../api/runtime.ts";
 import type { GeneratedText } from "../tasks/generation/generated-text.ts";
-import type { GenerationOptions } from "../tasks/generation/sampling/generation-options.ts";
+import type { GenerationOptions } from "../tasks/generation/sampling/generated-generation-options.ts";
 import type { GenerationStream } from "../tasks/generation/generation-stream.ts";
 import type { Options } from "../runtime/options/option.ts";
 import { type ConstraintFlags, addConstraintFlags, readConstraint } from "./input/constraint-flags.ts";

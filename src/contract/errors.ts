@@ -219,6 +219,12 @@ export function unsupportedModel(message: string, remedy?: string): InferyardErr
   return new InferyardError("MODEL_UNSUPPORTED", message, { remedy });
 }
 
+/** OUTPUT_FAILED for a file or folder that cannot be written. An InferyardError is returned unchanged. The error is returned, not thrown. */
+export function outputFailed(path: string, cause: unknown, remedy?: string): InferyardError {
+  if (cause instanceof InferyardError) return cause;
+  return new InferyardError("OUTPUT_FAILED", `${path} cannot be written: ${getMessage(cause)}`, { cause, remedy });
+}
+
 /** Throws ABORTED if the signal is aborted. */
 export function throwIfAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw abortError(signal);

@@ -1,5 +1,5 @@
 /** Numbered sequences of a loaded model. No number is given twice. */
-import { InferyardError } from "./errors.ts";
+import { invalidInput } from "./errors.ts";
 import type { SequenceId } from "./language-model.ts";
 
 /** The state that a model keeps for each sequence (`Held`), in order of use, the least recently used first. */
@@ -16,7 +16,7 @@ export class SequenceTable<Held> {
   /** The sequence with this number. Throws INPUT_INVALID if there is none. */
   get(id: SequenceId): Held {
     const held = this.#held.get(id);
-    if (held === undefined) throw new InferyardError("INPUT_INVALID", `there is no sequence ${id}`);
+    if (held === undefined) throw invalidInput(`there is no sequence ${id}`);
     return held;
   }
 

@@ -1,5 +1,5 @@
 /** Tensors as plain data, and the checks that every backend makes on its inputs. */
-import { InferyardError } from "./errors.ts";
+import { InferyardError, invalidInput } from "./errors.ts";
 
 /** Element types. float16 and bfloat16 are stored as their 16 bits in a Uint16Array, bool as one byte that is 0 or 1. */
 export type DataType =
@@ -147,7 +147,7 @@ export function checkOutputs(outputs: readonly TensorInfo[], wanted: readonly st
   const names = outputs.map(({ name }) => name);
   const unknown = wanted?.find((name) => !names.includes(name));
   if (unknown === undefined) return wanted ?? names;
-  throw new InferyardError("INPUT_INVALID", `the model has no output "${unknown}"`, { remedy: `ask for ${names.join(", ")}` });
+  throw invalidInput(`the model has no output "${unknown}"`, `ask for ${names.join(", ")}`);
 }
 
 /**

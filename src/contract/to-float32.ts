@@ -1,5 +1,5 @@
 /** Conversion of whole tensors to float32. */
-import { InferyardError } from "./errors.ts";
+import { unsupportedModel } from "./errors.ts";
 import type { Tensor } from "./tensor.ts";
 import { decodeFloat16 } from "./float16.ts";
 
@@ -15,5 +15,5 @@ export function toFloat32(tensor: Tensor): Float32Array {
   if (data instanceof Uint16Array && dataType === "bfloat16") {
     return new Float32Array(Uint32Array.from(data, (bits) => bits << 16).buffer); // bfloat16 is the upper half of float32
   }
-  throw new InferyardError("MODEL_UNSUPPORTED", `the model gives ${dataType}, which is not a floating-point type`);
+  throw unsupportedModel(`the model gives ${dataType}, which is not a floating-point type`);
 }

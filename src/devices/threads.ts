@@ -1,6 +1,6 @@
 /** The number of threads that an engine may use on this machine. */
 import type { CpuFacts } from "../contract/backend.ts";
-import { InferyardError } from "../contract/errors.ts";
+import { invalidInput } from "../contract/errors.ts";
 
 /**
  * Number of threads of an engine: the CPU quota rounded down, at least 1, or `wanted`, which is clamped to it. With more threads
@@ -11,9 +11,7 @@ export function threadsFor(cpu: CpuFacts, wanted?: number): number {
   const maxThreads = Math.max(1, Math.floor(cpu.quota.value));
   if (wanted === undefined) return maxThreads;
   if (Number.isNaN(wanted)) {
-    throw new InferyardError("INPUT_INVALID", "the number of threads is not a number", {
-      remedy: `give a whole number from 1 to ${maxThreads}, or leave it out`,
-    });
+    throw invalidInput("the number of threads is not a number", `give a whole number from 1 to ${maxThreads}, or leave it out`);
   }
   return Math.min(maxThreads, Math.max(1, Math.floor(wanted)));
 }

@@ -1,5 +1,5 @@
 /** Comparison of dotted versions, part by part as numbers ("12.10" is newer than "12.8"), and ranges of versions as npm writes them. */
-import { InferyardError } from "../contract/errors.ts";
+import { invalidInput } from "../contract/errors.ts";
 
 /**
  * Compares version numbers part by part: negative if `a` is older than `b`, positive if it is newer, 0 if they are equal. A
@@ -19,10 +19,7 @@ export function compareVersions(a: string, b: string): number {
 function parts(version: string): readonly number[] {
   const numbers = /^\s*(\d+(?:\.\d+)*)(?:[-+]\S*)?\s*$/.exec(version)?.[1];
   if (numbers === undefined) {
-    throw new InferyardError("INPUT_INVALID", `"${version}" is not a version`, {
-      remedy: "write numbers separated by dots, for example 12.8",
-      data: { version },
-    });
+    throw invalidInput(`"${version}" is not a version`, "write numbers separated by dots, for example 12.8", { version });
   }
   return numbers.split(".").map(Number);
 }
@@ -63,10 +60,7 @@ function getComparators(alternative: string, range: string): readonly Comparator
   return words.map((word) => {
     const groups = comparator.exec(word === "" ? "*" : word)?.groups;
     if (groups?.["parts"] === undefined) {
-      throw new InferyardError("INPUT_INVALID", `"${range}" is not a range of versions`, {
-        remedy: 'write comparators such as ">=1.24 <2"',
-        data: { range },
-      });
+      throw invalidInput(`"${range}" is not a range of versions`, 'write comparators such as ">=1.24 <2"', { range });
     }
     const written = groups["parts"].split(".");
     const free = written.findIndex((part) => !/\d/.test(part));

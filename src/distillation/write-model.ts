@@ -3,10 +3,11 @@
  * temporary folder, which is then renamed.
  */
 import { randomUUID } from "node:crypto";
-import { mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import { omitUndefined } from "../contract/checked.ts";
-import { InferyardError, getMessage, wrapError } from "../contract/errors.ts";
+import { InferyardError, wrapError } from "../contract/errors.ts";
 import { writeSafetensors } from "../formats/safetensors/write-safetensors.ts";
 import { publishFolder, replaceFolder } from "../platform/node/atomic-folder.ts";
 import { toSha256 } from "../storage/sha256.ts";
@@ -14,6 +15,7 @@ import type { Tensor } from "../contract/tensor.ts";
 import { encodeFloat16 } from "../contract/float16.ts";
 import { packNibbles } from "./quantize.ts";
 import type { QuantizedRows } from "./quantize.ts";
+import { withOutputErrors } from "../platform/node/output-errors.ts";
 
 /** Fields of inferyard.json and config.json that cannot be derived from the embedding matrix. */
 export interface StaticModelDescription {
@@ -55,13 +57,13 @@ const answerTolerance = 1e-4;
  */
 export async function openStaging(output: string, replace: boolean): Promise<Staging> {
   const target = resolve(output);
-  if (!replace && (await exists(target))) {
+  if (!replace && existsSync(target)) {
     throw new InferyardError("OUTPUT_FAILED", `${output} is already there`, {
       remedy: "choose another folder or remove this one",
     });
   }
   const directory = `${target}.${process.pid}.${randomUUID()}.tmp`;
-  await disk(target, () => mkdir(directory, { recursive: true }));
+  await withOutputErrors(target, () => mkdir(directory, { recursive: true }));
   return { directory, target, replace };
 }
 
@@ -78,7 +80,7 @@ export async function writeModel(staging: Staging, rows: QuantizedRows, descript
   const { directory, target } = staging;
   const weights = join(directory, "model.safetensors");
   const tokenizer = await bareTokenizer(description.tokenizerPath);
-  await disk(target, async () => {
+  await withOutputErrors(target, async () => {
     await writeSafetensors(weights, toTensors(rows), { bits: String(rows.bits) });
     await writeFile(join(directory, "tokenizer.json"), tokenizer);
     await writeJson(join(directory, "config.json"), configJson(rows, description));
@@ -161,29 +163,10 @@ function toBase64(vector: Float32Array): string {
 }
 
 async function moveIntoPlace({ directory, target, replace }: Staging): Promise<void> {
-  if (replace && (await exists(target))) await replaceFolder(directory, target, `${directory}.old`);
+  if (replace && existsSync(target)) await replaceFolder(directory, target, `${directory}.old`);
   else await publishFolder(directory, target, async () => false);
 }
 
 async function writeJson(path: string, value: unknown): Promise<void> {
   await writeFile(path, `${JSON.stringify(value, null, 2)}\n`);
-}
-
-async function exists(path: string): Promise<boolean> {
-  return await stat(path).then(
-    () => true,
-    () => false,
-  );
-}
-
-async function disk<T>(target: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (cause) {
-    if (cause instanceof InferyardError) throw cause;
-    throw new InferyardError("OUTPUT_FAILED", `cannot write the model ${target}: ${getMessage(cause)}`, {
-      cause,
-      remedy: "check that the folder above it is writable and has space left",
-    });
-  }
 }

@@ -26,6 +26,15 @@ export function unreadable(displayName: string, error: unknown): InferyardError 
   );
 }
 
+/** Runs `work` and rethrows its errors, which are of the file system, as `unreadable`. */
+export async function withReadErrors<Result>(displayName: string, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    throw unreadable(displayName, error);
+  }
+}
+
 /**
  * Converts any error of a parser to an InferyardError, which is returned. An InferyardError is returned as it is; an error of the
  * file system becomes `unreadable`; any other error means that the bytes are not a complete file of `format` ("ONNX", "GGUF"),

@@ -18,7 +18,7 @@ import type { Runtime } from "../api/runtime.ts";
 import type { ChatRequest } from "../api/task-requests.ts";
 import { omitUndefined } from "../contract/checked.ts";
 import type { ChatEvent } from "../tasks/generation/chat/chat.ts";
-import type { ChatOptions } from "../tasks/generation/chat/chat-options.ts";
+import type { ChatOptions } from "../tasks/generation/chat/generated-chat-options.ts";
 import { messageFrom, messageTo, toMetadata, toolChoiceFrom, toolFrom, toUsageMetadata } from "./messages.ts";
 
 /** Options of `runtime.chat`, for all calls of a model or for one; LangChain's own fields cover the other options. */

@@ -1,5 +1,5 @@
 /** What kind of model one is, by its tasks: whether it writes text, and whether it reads anything but text. */
-import { InferyardError } from "../contract/errors.ts";
+import { unsupportedModel } from "../contract/errors.ts";
 import type { LanguageVariant } from "./manifest/language-variants.ts";
 import type { Manifest } from "./manifest.ts";
 
@@ -26,9 +26,10 @@ export function getMedium({ tasks }: Pick<Manifest, "tasks">): string | undefine
 export function requireTextInput({ name, tasks }: Pick<Manifest, "name" | "tasks">): void {
   const medium = getMedium({ tasks });
   if (medium === undefined) return;
-  throw new InferyardError("MODEL_UNSUPPORTED", `${name} is a model for ${tasks[0]}: it reads ${medium}, not text`, {
-    remedy: "name a model for text-generation or text2text-generation",
-  });
+  throw unsupportedModel(
+    `${name} is a model for ${tasks[0]}: it reads ${medium}, not text`,
+    "name a model for text-generation or text2text-generation",
+  );
 }
 
 /** Throws MODEL_UNSUPPORTED for a model that reads pictures, where it is to predict tokens. A model of speech may have a decoder: `requireWriter` looks at its files. */
@@ -71,8 +72,8 @@ export function requireWriter({ name, tasks }: Pick<Manifest, "name" | "tasks">,
   const [task] = tasks;
   const isOther = task !== undefined && usualKind({ tasks }) !== "language";
   const what = isOther ? `is a model for ${task}, and cannot write text` : "cannot write text";
-  throw new InferyardError("MODEL_UNSUPPORTED", `${name} ${what}: ${reasons[0]}`, {
-    remedy:
-      "name a model for text-generation or text2text-generation, exported with its cache (Optimum: --task text-generation-with-past, text2text-generation-with-past)",
-  });
+  throw unsupportedModel(
+    `${name} ${what}: ${reasons[0]}`,
+    "name a model for text-generation or text2text-generation, exported with its cache (Optimum: --task text-generation-with-past, text2text-generation-with-past)",
+  );
 }

@@ -1,7 +1,7 @@
 /** Files of a model's folder. Messages name every file by the path that the user would type. */
 import { getMessage } from "../contract/errors.ts";
 import { isObject as isJsonObject } from "../contract/shapes/shape.ts";
-import { modelInvalid, unreadable } from "../formats/format-errors.ts";
+import { modelInvalid, unreadable, withReadErrors } from "../formats/format-errors.ts";
 import { type FileStatus, fileStatus, openFile, readText } from "../platform/node/files.ts";
 import { isAbsolute, join, normalize, sep } from "../platform/node/paths.ts";
 
@@ -83,18 +83,21 @@ const maxPointerBytes = 1024;
 const pointerPrefix = "version https://git-lfs";
 
 async function isLfsPointer(path: string, displayName: string): Promise<boolean> {
-  const start = new Uint8Array(pointerPrefix.length);
-  try {
+  return String.fromCharCode(...(await readStart(path, pointerPrefix.length, displayName))) === pointerPrefix;
+}
+
+/** The first bytes of a file; behind its end they are 0. Throws MODEL_INVALID if it cannot be read; `displayName` is the path in the message. */
+export async function readStart(path: string, bytes: number, displayName: string): Promise<Uint8Array> {
+  return withReadErrors(displayName, async () => {
     const file = await openFile(path);
     try {
-      await file.read(start, 0, start.length, 0);
+      const start = new Uint8Array(bytes);
+      await file.read(start, 0, bytes, 0);
+      return start;
     } finally {
       await file.close();
     }
-  } catch (error) {
-    throw unreadable(displayName, error);
-  }
-  return String.fromCharCode(...start) === pointerPrefix;
+  });
 }
 
 /** The JSON object in a file of the folder, or undefined if there is no such file. Throws MODEL_INVALID if it holds anything else. */

@@ -1,6 +1,7 @@
 /** Validates settings against the schema. Errors list every problem; for an unknown key they suggest the nearest known one. */
 import { parse } from "yaml";
 import { InferyardError, getMessage } from "../contract/errors.ts";
+import { isObject } from "../contract/shapes/shape.ts";
 import { joinProblems } from "../models/validation/manifest-errors.ts";
 import { nearestName } from "../models/validation/nearest-name.ts";
 import { schemaProblems } from "../models/validation/schema-problems.ts";
@@ -81,10 +82,6 @@ export function checkSettings(values: unknown, where: string): Settings {
   const problems = schemaProblems(settingsSchema, values);
   if (problems.length > 0) throw invalid(where, problems);
   return values as Settings;
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === "object" && value !== null;
 }
 
 /** Settings of the library that are elsewhere on the command line. */

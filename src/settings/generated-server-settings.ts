@@ -1,4 +1,4 @@
-/** Written by `npm run schemas`; the table of options beside it is the source. */
+/** Written by `npm run schemas`; the table of options is the source. */
 import type { ServerKey, ServerModel } from "./server-maps.ts";
 
 /** Settings of the handler of requests. */

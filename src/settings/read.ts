@@ -2,6 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { InferyardError, getMessage } from "../contract/errors.ts";
+import { isObject } from "../contract/shapes/shape.ts";
 import { getServiceVariables, isServiceVariable } from "./service-variables.ts";
 import {
   type SectionName,
@@ -57,7 +58,7 @@ export async function readSettings(sources: SettingsSources): Promise<EffectiveS
     for (const name of settingNames) {
       if (layer.values[name] === undefined) continue;
       const [before, value, origin] = [configured[name], layer.values[name], layer.origin(name)];
-      const joins = isSection(name) && isMap(before) && isMap(value);
+      const joins = isSection(name) && isObject(before) && isObject(value);
       configured[name] = joins ? joined(before, value, name === "xla" ? 1 : 0) : value;
       origins[name] = joins ? `${origins[name]}, ${origin}` : origin;
     }
@@ -75,13 +76,9 @@ function joined(before: object, after: object, depth: number): object {
   const earlier = new Map(Object.entries(before));
   const inner = Object.entries(after).map(([name, value]): [string, unknown] => {
     const known: unknown = earlier.get(name);
-    return [name, depth > 0 && isMap(known) && isMap(value) ? joined(known, value, depth - 1) : value];
+    return [name, depth > 0 && isObject(known) && isObject(value) ? joined(known, value, depth - 1) : value];
   });
   return { ...before, ...Object.fromEntries(inner) };
-}
-
-function isMap(value: unknown): value is object {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Path of the settings file: the named one, else inferyard.yaml in the folder, which need not exist. */
@@ -97,17 +94,22 @@ function nameGiven({ file, environment }: SettingsSources): string | undefined {
 async function fileLayer(sources: SettingsSources): Promise<Layer> {
   const path = settingsPath(sources);
   const origin = (): string => path;
-  let text: string;
+  const text = await readSettingsFile(path, nameGiven(sources) === undefined);
+  if (text === undefined) return { values: {}, origin };
+  const { checkYaml } = await import("./check.ts");
+  return { values: checkYaml(text, path), origin };
+}
+
+/** The text of the settings file. `mayLack`: whether it need not exist; then it is undefined. Throws CONFIG_INVALID if it cannot be read. */
+export async function readSettingsFile(path: string, mayLack: boolean): Promise<string | undefined> {
   try {
-    text = await readFile(path, "utf8");
+    return await readFile(path, "utf8");
   } catch (error) {
-    if (nameGiven(sources) === undefined && (error as NodeJS.ErrnoException).code === "ENOENT") return { values: {}, origin };
+    if (mayLack && (error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
     throw new InferyardError("CONFIG_INVALID", `the settings file ${path} cannot be read: ${getMessage(error)}`, {
       cause: error,
     });
   }
-  const { checkYaml } = await import("./check.ts");
-  return { values: checkYaml(text, path), origin };
 }
 
 /** Variables with the prefix INFERYARD_ that are not settings. */

@@ -14,6 +14,7 @@ import {
   listOption,
   positiveInteger,
   textOption,
+  unchecked,
   zeroOrMore,
 } from "../runtime/options/option.ts";
 import type { ServerDefaults, ServerSection } from "./generated-server-settings.ts";
@@ -53,7 +54,8 @@ export const serverOptions: Readonly<Record<keyof ServerSection, ServerOption>> 
       "Whether other machines may use the server without a key. They may use the models that have a name on the server, and no admin route.",
   },
   keys: {
-    type: { kind: "unchecked", typescript: "readonly ServerKey[]" },
+    type: unchecked,
+    typescript: "readonly ServerKey[]",
     description:
       "API keys, one of which a client must present: `name`, `sha256` (of the key, hexadecimal), `role` (`reader` or `admin`), and optionally its own `requestsPerMinute`. Maps, which only files can have.",
   },
@@ -82,7 +84,8 @@ export const serverOptions: Readonly<Record<keyof ServerSection, ServerOption>> 
       "Whether the last address of `x-forwarded-for` is the client's, for rate limits and fairness. For servers that only a proxy can reach.",
   },
   models: {
-    type: { kind: "unchecked", typescript: "Readonly<Record<string, string | ServerModel>>" },
+    type: unchecked,
+    typescript: "Readonly<Record<string, string | ServerModel>>",
     part: "program",
     description:
       "Models by the name that clients use: a reference, or `reference` with a `strategy` (`lazy`; `eager`: loaded at the start, and evicted only for memory; `pinned`: never evicted) and limits: `maxConcurrentRequests` and `maxQueue` apply besides those of the server, `requestTimeout` in place of it, under each name of the model. A map, which only the file can have.",

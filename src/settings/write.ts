@@ -1,18 +1,21 @@
 /** Writes settings into inferyard.yaml. All other lines stay as they are, including comments and spacing. */
-import { readFile, realpath } from "node:fs/promises";
+import { randomUUID } from "node:crypto";
+import { realpath, stat } from "node:fs/promises";
 import { isDeepStrictEqual } from "node:util";
 import { type Document, isMap, isScalar, parseDocument, stringify } from "yaml";
-import { InferyardError, getMessage } from "../contract/errors.ts";
-import { replaceFile } from "./replace-file.ts";
+import { InferyardError } from "../contract/errors.ts";
+import { writeAtomically } from "../platform/node/atomic-write.ts";
 import { checkYaml } from "./check.ts";
+import { readSettingsFile } from "./read.ts";
 import type { Settings } from "./settings.ts";
+import { withOutputErrors } from "../platform/node/output-errors.ts";
 
 /**
  * Changes settings in the file, which is created if it does not exist. Throws CONFIG_INVALID for a file that cannot be changed safely,
  * OUTPUT_FAILED if it cannot be written.
  */
 export async function writeSettings(path: string, values: Settings): Promise<void> {
-  const before = await toText(path);
+  const before = (await readSettingsFile(path, true)) ?? "";
   const wanted = { ...checkYaml(before, path), ...values };
   const after = [inPlace(before, values), rewritten(before, values)].find(
     (text) => text !== undefined && holds(text, path, wanted),
@@ -22,22 +25,21 @@ export async function writeSettings(path: string, values: Settings): Promise<voi
       remedy: `put these into it by hand: ${lines(values).join(", ")}`,
     });
   }
-  try {
-    await replaceFile(await realpath(path).catch(() => path), after); // a symbolic link stays one
-  } catch (error) {
-    throw new InferyardError("OUTPUT_FAILED", `${path} cannot be written: ${getMessage(error)}`, { cause: error });
-  }
+  const target = await realpath(path).catch(() => path); // a symbolic link stays one
+  await withOutputErrors(path, () => replaceFile(target, after));
 }
 
-async function toText(path: string): Promise<string> {
-  try {
-    return await readFile(path, "utf8");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return "";
-    throw new InferyardError("CONFIG_INVALID", `the settings file ${path} cannot be read: ${getMessage(error)}`, {
-      cause: error,
-    });
-  }
+/** Replaces the content of the file at once, or creates it: readers see the old text or the new one, also after a crash. Its permissions do not change. */
+async function replaceFile(path: string, text: string): Promise<void> {
+  const before = await stat(path).catch(() => undefined); // undefined for a new file
+  await writeAtomically(
+    path,
+    async (file) => {
+      if (before !== undefined) await file.chmod(before.mode);
+      await file.writeFile(text);
+    },
+    `.${randomUUID()}.part`, // remains if the process is killed
+  );
 }
 
 /** The source with only the values replaced; undefined unless the file is a plain map with one line per setting. */

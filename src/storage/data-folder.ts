@@ -2,15 +2,16 @@
 import { homedir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
 
-/**
- * Inputs of `dataFolder`: what the path of the data folder depends on. Defaults: the environment, platform and home folder of
- * this process.
- */
-export interface DataFolderInputs {
-  readonly environment?: Readonly<Record<string, string | undefined>>;
-  readonly platform?: NodeJS.Platform;
-  readonly home?: string;
+/** Facts about this process that the places of a user's files depend on. */
+export interface UserFacts {
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly platform: NodeJS.Platform;
+  /** Home folder of the user. */
+  readonly home: string;
 }
+
+/** Inputs of `dataFolder`. Defaults: the facts of this process. */
+export type DataFolderInputs = Partial<UserFacts>;
 
 /**
  * Absolute path of the data folder: `INFERYARD_HOME` if it is set, else the folder `inferyard` in the platform's data folder. That is

@@ -1,7 +1,7 @@
 /** File system access of the store, with its errors as InferyardError. */
 import type { Stats } from "node:fs";
-import { readdir, stat, statfs } from "node:fs/promises";
-import { InferyardError, getMessage } from "../contract/errors.ts";
+import { readdir, stat, statfs, utimes } from "node:fs/promises";
+import { InferyardError, getMessage, outputFailed } from "../contract/errors.ts";
 import { isMissing } from "../platform/missing-file.ts";
 
 /** The `code` of an error of Node.js ("ENOENT"), or undefined if it has none. */
@@ -21,10 +21,7 @@ export function diskError(path: string, error: unknown): InferyardError {
       cause: error,
     });
   }
-  return new InferyardError("OUTPUT_FAILED", `${path} cannot be written: ${getMessage(error)}`, {
-    remedy: "check the permissions, or set INFERYARD_HOME to a folder elsewhere",
-    cause: error,
-  });
+  return outputFailed(path, error, "check the permissions, or set INFERYARD_HOME to a folder elsewhere");
 }
 
 /** Remedy of DISK_FULL. */
@@ -37,6 +34,16 @@ export async function withDiskErrors<Result>(path: string, work: () => Promise<R
     return await work();
   } catch (error) {
     throw diskError(path, error);
+  }
+}
+
+/** Sets the modification time of a file to now. Does nothing where there is no such file, or this user cannot write to it. */
+export async function touch(path: string): Promise<void> {
+  const now = new Date();
+  try {
+    await utimes(path, now, now);
+  } catch (error) {
+    if (!["EROFS", "EACCES", "EPERM", "ENOENT"].includes(errorCode(error) ?? "")) throw diskError(path, error);
   }
 }
 

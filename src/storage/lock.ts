@@ -3,7 +3,7 @@
  * digest and appears by one rename. A lock of a killed process is broken at once on the same machine, and on another one when its heartbeat stops.
  */
 import { addAbortListener, removeAbortListener } from "../concurrency/abort-listeners.ts";
-import { link, mkdir, open, readFile, rename, rm, stat, utimes } from "node:fs/promises";
+import { link, mkdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { throwIfAborted } from "../contract/errors.ts";
 import { type LockHolder, currentHolder, holderState } from "./lock-holder.ts";
@@ -81,12 +81,7 @@ async function create(path: string, holder: LockHolder): Promise<boolean> {
   const staging = `${path}${stagingName("writing")}`;
   try {
     await mkdir(dirname(path), { recursive: true });
-    const file = await open(staging, "wx");
-    try {
-      await file.writeFile(JSON.stringify(holder));
-    } finally {
-      await file.close();
-    }
+    await writeFile(staging, JSON.stringify(holder), { flag: "wx" });
     try {
       await link(staging, path);
       return true;
@@ -105,12 +100,7 @@ async function create(path: string, holder: LockHolder): Promise<boolean> {
 /** The same for file systems without hard links. */
 async function createWithoutLinks(path: string, holder: LockHolder): Promise<boolean> {
   try {
-    const file = await open(path, "wx");
-    try {
-      await file.writeFile(JSON.stringify(holder));
-    } finally {
-      await file.close();
-    }
+    await writeFile(path, JSON.stringify(holder), { flag: "wx" });
     return true;
   } catch (error) {
     if (errorCode(error) === "EEXIST") return false;

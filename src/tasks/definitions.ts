@@ -1,30 +1,31 @@
 /** The definitions of all tasks: input, output, models that serve each, method of `Runtime`, and command. `inferyard tasks` prints the table. */
 import { getArchitectures } from "../models/huggingface/model-card.ts";
-import type { ChunkOptions } from "./chunking/chunk-options.ts";
+import type { ChunkOptions } from "./chunking/generated-chunk-options.ts";
 import type { ChunkedTexts } from "./chunking/chunk.ts";
-import type { ClassifyOptions } from "./classification/classify-options.ts";
+import type { ClassifyOptions } from "./classification/generated-classify-options.ts";
 import type { EmbedOptions, QuantizedEmbedOptions } from "./embedding/embed-options.ts";
 import type { QuantizedEmbeddings } from "./embedding/embed-quantized.ts";
 import type { Embeddings } from "./embedding/embeddings.ts";
 import type { EmbedOutputsOptions } from "./embedding/output-options.ts";
 import type { TextPair } from "./encoding/encode-pairs.ts";
 import type { Classifications } from "./encoding/label-head.ts";
-import type { FillMaskOptions } from "./fill-mask/fill-mask-options.ts";
+import type { FillMaskOptions } from "./fill-mask/generated-fill-mask-options.ts";
 import type { MaskFills } from "./fill-mask/fill-mask.ts";
-import type { AnswerOptions } from "./question-answering/answer-options.ts";
+import type { AnswerOptions } from "./question-answering/generated-answer-options.ts";
 import type { Answers } from "./question-answering/answer.ts";
 import type { QuestionPair } from "./question-answering/question-windows.ts";
 import { readingTask } from "./reading/reading-task.ts";
 import type { Ranking } from "./reranking/cross-encoder.ts";
-import type { RerankOptions } from "./reranking/rerank-options.ts";
-import type { SimilarityOptions } from "./similarity/similarity-options.ts";
+import type { RerankOptions } from "./reranking/generated-rerank-options.ts";
+import type { SimilarityOptions } from "./similarity/generated-similarity-options.ts";
 import type { Similarities } from "./similarity/similarity.ts";
 import type { EmbeddingOutputs } from "./sparse-embedding/embed-outputs.ts";
-import type { EmbedSparseOptions } from "./sparse-embedding/embed-sparse-options.ts";
+import type { EmbedSparseOptions } from "./sparse-embedding/generated-embed-sparse-options.ts";
 import type { SparseEmbeddings } from "./sparse-embedding/sparse-vectors.ts";
 import type { Entities } from "./token-classification/entities.ts";
-import type { RecognizeOptions } from "./token-classification/recognize-options.ts";
+import type { RecognizeOptions } from "./token-classification/generated-recognize-options.ts";
 import { type Task, type TaskDescription, labelFiles, tokenizerFiles } from "./definition/task.ts";
+import { audioClassificationTask, voiceActivityTask } from "./sound-definitions.ts";
 import {
   imageClassificationTask,
   imageFeatureExtractionTask,
@@ -349,5 +350,7 @@ export const taskTable: readonly TaskDescription[] = [
   objectDetectionTask,
   imageFeatureExtractionTask,
   transcriptionTask,
+  voiceActivityTask,
+  audioClassificationTask,
   readingTask,
 ];

@@ -1,5 +1,5 @@
 /** Numeric tolerances between correct implementations. A tolerance belongs to the kind of output, not to the test. */
-import { InferyardError } from "../contract/errors.ts";
+import { invalidInput } from "../contract/errors.ts";
 import type { Tensor } from "../contract/tensor.ts";
 
 /** Largest absolute difference of a component that tests allow, by the kind of output. */
@@ -29,6 +29,6 @@ export function maxDifference(a: Tensor, b: Tensor): number {
 
 function numberAt({ data, dataType }: Tensor, index: number): number {
   const value = data[index];
-  if (typeof value === "string") throw new InferyardError("INPUT_INVALID", `tensors of ${dataType} have no differences`);
+  if (typeof value === "string") throw invalidInput(`tensors of ${dataType} have no differences`);
   return Number(value);
 }

@@ -3,7 +3,7 @@
  * worker threads for long texts.
  */
 import { at } from "../contract/checked.ts";
-import { InferyardError, getMessage } from "../contract/errors.ts";
+import { InferyardError, getMessage, invalidInput } from "../contract/errors.ts";
 import type { TextSettings } from "../models/manifest.ts";
 import { createDecoder } from "./decoders/index.ts";
 import type { TokenDecoder } from "./decoders/decoder.ts";
@@ -210,8 +210,7 @@ export class TextTokenizer implements Tokenizer {
 
   #templateFor(isPair: boolean): PostProcessorTemplate {
     const { single, pair } = this.#postProcessor;
-    if (isPair && pair.length === 0)
-      throw new InferyardError("INPUT_INVALID", `${this.#settings.tokenizerShown} has no template for a pair of texts`);
+    if (isPair && pair.length === 0) throw invalidInput(`${this.#settings.tokenizerShown} has no template for a pair of texts`);
     return isPair ? pair : single;
   }
 
@@ -343,11 +342,11 @@ function specialLength(template: PostProcessorTemplate): number {
 }
 
 function notText(value: unknown): InferyardError {
-  return new InferyardError("INPUT_INVALID", `a text was expected, and ${value === null ? "null" : typeof value} was given`);
+  return invalidInput(`a text was expected, and ${value === null ? "null" : typeof value} was given`);
 }
 
 function noRoom(maxTokens: number, frame: number): InferyardError {
   const remedy = `give a limit of more than ${frame} tokens`;
   const message = `a limit of ${maxTokens} tokens leaves no room for text: this model adds ${frame} special tokens`;
-  return new InferyardError("INPUT_INVALID", message, { remedy, data: { maxTokens, specialTokens: frame } });
+  return invalidInput(message, remedy, { maxTokens, specialTokens: frame });
 }

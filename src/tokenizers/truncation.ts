@@ -1,6 +1,6 @@
 /** Truncation (`truncate_encodings` of the Rust library): windows over the tokens of each text. */
 import { at } from "../contract/checked.ts";
-import { InferyardError } from "../contract/errors.ts";
+import { type InferyardError, invalidInput } from "../contract/errors.ts";
 import type { TruncationStrategy } from "./tokenizer.ts";
 
 /** A window of a truncated text: the tokens [from, to). */
@@ -85,7 +85,5 @@ function windows(length: number, maxTokens: number, { stride, side }: Truncation
 }
 
 function cannotCut(message: string): InferyardError {
-  return new InferyardError("INPUT_INVALID", message, {
-    remedy: "raise the limit of tokens, or choose another strategy or stride",
-  });
+  return invalidInput(message, "raise the limit of tokens, or choose another strategy or stride");
 }

@@ -2,7 +2,7 @@
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { DecodeScheduler, type DecodeLimits } from "../../src/tasks/generation/decode-scheduler.ts";
-import type { GenerationOptions } from "../../src/tasks/generation/sampling/generation-options.ts";
+import type { GenerationOptions } from "../../src/tasks/generation/sampling/generated-generation-options.ts";
 import { type GenerateCall, TextGenerator } from "../../src/tasks/generation/text-generator.ts";
 import { type LanguageScript, type ScriptedLanguageModel, scriptedLanguageModel } from "./fixtures/scripted-language-model.ts";
 

@@ -3,7 +3,7 @@ import { native } from "inferyard/backends/native";
 import * as fc from "fast-check";
 import { readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import type { NativeSettings } from "../../src/kernels/native-settings.ts";
+import type { NativeSettings } from "../../src/kernels/generated-native-settings.ts";
 import { parseTiles, type TableType } from "../../src/formats/gguf/blocks/tl-tiles.ts";
 import { readGguf } from "../../src/formats/gguf/read-gguf.ts";
 import { readGgufModel } from "../../src/formats/gguf/models/read-model.ts";

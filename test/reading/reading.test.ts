@@ -1,10 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Runtime, createRuntime } from "inferyard";
 import { createHandler } from "inferyard/server";
 import { inferyard } from "../fixtures/processes/command-line.ts";
+import { needsData, sharedData } from "../fixtures/shared-data.ts";
 import { drawBars, writeBarReader } from "./fixtures/bar-reader.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "inferyard-reading-"));
@@ -14,7 +15,7 @@ let page: Uint8Array;
 let runtime: Runtime;
 
 beforeAll(async () => {
-  page = await drawBars(600, 400, [
+  page = await drawBars(600, 500, [
     { left: 40, top: 40, bars: 3 },
     { left: 330, top: 44, bars: 2 },
     { left: 40, top: 100, bars: 4 },
@@ -34,7 +35,7 @@ describe("runtime.read", () => {
   it.each(["native:cpu", "onnx:cpu", "wasm:cpu"])("reads a page on %s", async (target) => {
     const result = await runtime.read(page, { model, target });
     expect(texts(result)).toEqual(["aaa", "aa", "aaaa", "aaaaa"]);
-    expect(result).toMatchObject({ model, target, width: 600, height: 400 });
+    expect(result).toMatchObject({ model, target, width: 600, height: 500 });
     const [first] = result.lines;
     expect(first!.score).toBeGreaterThan(0.8);
     const [[left, top], , [right, bottom]] = first!.box;
@@ -76,6 +77,38 @@ describe("runtime.read", () => {
   });
 });
 
+const trOcr = `${sharedData}tiny-random-trocr`;
+
+describe.skipIf(needsData("")[0])(needsData("reading one line with TrOCR")[1], () => {
+  const goldens = JSON.parse(needsData("")[0] ? "{}" : readFileSync(`${trOcr}/goldens.json`, "utf8")) as {
+    readonly max_new_tokens: number;
+    readonly items: readonly {
+      readonly image: string;
+      readonly generated_text: string;
+      readonly width: number;
+      readonly height: number;
+    }[];
+  };
+
+  it.each(["onnx:cpu", "native:cpu", "wasm:cpu"])("gives the texts of its goldens on %s", async (target) => {
+    for (const { image, generated_text: text, width, height } of goldens.items) {
+      const read = await runtime.read(join(trOcr, image), { model: trOcr, target, maxNewTokens: goldens.max_new_tokens });
+      expect(read).toMatchObject({ lines: [{ text, box: [[0, 0], [width, 0], [width, height], [0, height]] }], target }); // prettier-ignore
+    }
+  });
+
+  it("takes fewer tokens, leaves uncertain lines out, and refuses options of pages", async () => {
+    const read = (options: object) => runtime.read(join(trOcr, "small.png"), { model: trOcr, target: "onnx:cpu", ...options });
+    const [short, long] = [await read({ maxNewTokens: 2 }), await read({ maxNewTokens: 12 })];
+    expect(long.lines[0]!.text.startsWith(short.lines[0]!.text)).toBe(true);
+    expect(long.lines[0]!.text.length).toBeGreaterThan(short.lines[0]!.text.length);
+    expect((await read({ maxNewTokens: 2, minScore: 0.9 })).lines).toEqual([]);
+    await expect(read({ order: "columns" })).rejects.toMatchObject({ code: "INPUT_INVALID" });
+    await expect(read({ words: true })).rejects.toMatchObject({ code: "INPUT_INVALID" });
+    await expect(runtime.read(page, { model, maxNewTokens: 2 })).rejects.toMatchObject({ code: "INPUT_INVALID" });
+  });
+});
+
 describe("inferyard read", () => {
   it("prints the text", async () => {
     const { code, stdout, stderr } = await inferyard(["read", path, "--model", model, "--order", "columns"]);
@@ -97,7 +130,7 @@ describe("inferyard read", () => {
   it("prints hOCR", async () => {
     const { stdout } = await inferyard(["read", path, "--model", model, "--format", "hocr"]);
     expect(stdout).toContain('<span class="ocrx_word" id="word_1_1_1"');
-    expect(stdout).toContain("bbox 0 0 600 400");
+    expect(stdout).toContain("bbox 0 0 600 500");
   });
 
   it("separates the texts of pages by a form feed", async () => {
@@ -131,7 +164,7 @@ describe("POST /api/read", () => {
     const result = {
       text: "aaa\naaaa\naa\naaaaa",
       width: 600,
-      height: 400,
+      height: 500,
       lines: [{ text: "aaa", words: [{ text: "aaa" }] }, {}, {}, {}],
     };
     expect(body).toMatchObject({ model: "bars", results: [result, result] });

@@ -158,8 +158,8 @@ describe("what a call throws", () => {
     expect(tei).toMatchObject({ status: 400, body: { error_type: "Empty" }, message: expect.stringContaining("empty") });
     const kserve = await failureOf(client.get("/v2/models/{model}", { path: { model: "nothing" } }));
     expect(kserve).toMatchObject({ status: 404, code: "MODEL_NOT_FOUND", message: expect.stringContaining("no model") });
-    const unbuilt = await failureOf(client.post("/api/transcribe"));
-    expect(unbuilt).toMatchObject({ status: 501, code: "NOT_BUILT" });
+    const unread = await failureOf(client.post("/api/transcribe", { body: { model: "builtin", audio: "UklGRg==" } }));
+    expect(unread).toMatchObject({ status: 422, code: "MODEL_UNSUPPORTED" });
   });
 
   it("keys: none, a wrong one, one that may not do this, and one that asks too often", async () => {

@@ -1,4 +1,4 @@
-/** Classes of pictures, from stored pixels: the pictures themselves need a reader that is not built. */
+/** Classes of pictures, from stored pixels: the engines alone, without the preparation of pictures. */
 import { z } from "zod";
 import { batchOf, parse, tensor } from "../encoded.ts";
 import { rowOf } from "../encoder-rows.ts";

@@ -12,7 +12,7 @@ import type {
   ProbeOptions,
   Requirement,
 } from "../../contract/backend.ts";
-import { InferyardError, getMessage, throwIfAborted } from "../../contract/errors.ts";
+import { InferyardError, getMessage, throwIfAborted, unsupportedModel } from "../../contract/errors.ts";
 import { omitUndefined } from "../../contract/checked.ts";
 import { isKoffiInstalled, koffiInstall } from "../../libraries/ffi/koffi.ts";
 import type { LibraryFile, ReloadableBackend } from "../../contract/reloading.ts";
@@ -135,13 +135,12 @@ class LibraryBackend implements ReloadableBackend {
   }
 
   async load(): Promise<never> {
-    throw new InferyardError("MODEL_UNSUPPORTED", "the backend library runs language models alone");
+    throw unsupportedModel("the backend library runs language models alone");
   }
 
   async loadLanguage(model: LanguageModelFiles, device: Device, options: LoadOptions): Promise<LanguageModel> {
     throwIfAborted(options.signal);
-    if (model.format !== "gguf")
-      throw new InferyardError("MODEL_UNSUPPORTED", `the backend library does not run ${model.format}`);
+    if (model.format !== "gguf") throw unsupportedModel(`the backend library does not run ${model.format}`);
     const file = await this.libraryFile();
     if (file === undefined)
       throw new InferyardError("BACKEND_UNAVAILABLE", "no llama.cpp library is configured", { remedy: libraryRemedy });

@@ -1,7 +1,7 @@
 /** Loads a GGUF file into a llama library of the user's. */
 import { basename } from "node:path";
 import type { Device, LanguageModel, LanguageModelFiles, LoadOptions } from "../../contract/backend.ts";
-import { InferyardError, throwIfAborted } from "../../contract/errors.ts";
+import { InferyardError, throwIfAborted, unsupportedModel } from "../../contract/errors.ts";
 import { readGgufModel } from "../../formats/gguf/models/read-model.ts";
 import { type FieldValue, type StructLayout, writeField } from "../../libraries/ffi/index.ts";
 import { refuseForeignTypes } from "../gguf/foreign-types.ts";
@@ -177,7 +177,7 @@ async function loadModel(opened: OpenedLibrary, path: string, type: LibraryDevic
   if (list.length > 0 && model !== 0n) {
     if (!functions.hasEncoder(model)) return model;
     functions.freeModel(model);
-    throw new InferyardError("MODEL_UNSUPPORTED", "models with an encoder and a decoder are not run by a llama library");
+    throw unsupportedModel("models with an encoder and a decoder are not run by a llama library");
   }
   const said = log.reason ?? "it does not say why";
   const isUnknown = /unknown model architecture|unsupported|unknown (pre-)?tokenizer/i.test(said);

@@ -11,7 +11,7 @@ import type {
   ProbeOptions,
   TensorModel,
 } from "../../contract/backend.ts";
-import { InferyardError, throwIfAborted } from "../../contract/errors.ts";
+import { throwIfAborted, unsupportedModel } from "../../contract/errors.ts";
 import { runReportingChild } from "../../platform/node/report-child.ts";
 import { llamaDeviceTypes, getGpu } from "./devices.ts";
 import { LlamaBuilds, hasBuild, installedVersion, requirement } from "./package.ts";
@@ -105,5 +105,5 @@ async function loadLanguage(
 
 function checkRequest({ format }: ModelFiles, { signal }: LoadOptions): void {
   throwIfAborted(signal);
-  if (format !== "gguf") throw new InferyardError("MODEL_UNSUPPORTED", `llamacpp does not run ${format}`);
+  if (format !== "gguf") throw unsupportedModel(`llamacpp does not run ${format}`);
 }

@@ -1,7 +1,7 @@
 /** Loads a GGUF file into llama.cpp as a language model. */
 import { basename } from "node:path";
 import type { Device, LanguageModel, LanguageModelFiles, LoadOptions } from "../../contract/backend.ts";
-import { InferyardError } from "../../contract/errors.ts";
+import { unsupportedModel } from "../../contract/errors.ts";
 import { readGgufModel } from "../../formats/gguf/models/read-model.ts";
 import { contextLengthFor, estimateCache } from "../sequences/cache-estimate.ts";
 import { refuseForeignTypes } from "../gguf/foreign-types.ts";
@@ -88,7 +88,7 @@ export async function openUntested(
 
 function getVocabulary(rows: number | undefined): number {
   if (rows !== undefined) return rows;
-  throw new InferyardError("MODEL_UNSUPPORTED", "the file has no token embeddings, so it is no language model");
+  throw unsupportedModel("the file has no token embeddings, so it is no language model");
 }
 
 /** Tokens that are timed for each number of threads. */

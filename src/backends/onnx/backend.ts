@@ -11,7 +11,7 @@ import type {
   ModelFiles,
   ProbeOptions,
 } from "../../contract/backend.ts";
-import { InferyardError, getMessage, throwIfAborted } from "../../contract/errors.ts";
+import { InferyardError, getMessage, throwIfAborted, unsupportedModel } from "../../contract/errors.ts";
 import { cleanMessage, loadFailure } from "../onnxruntime/failures.ts";
 import type { OnnxRuntime } from "../onnxruntime/library.ts";
 import { estimateCache } from "../sequences/cache-estimate.ts";
@@ -132,7 +132,7 @@ async function load(model: ModelFiles, device: Device, options: LoadOptions): Pr
   const provider = getProvider(device);
   if (provider === undefined)
     throw new InferyardError("BACKEND_UNAVAILABLE", `onnxruntime-node has no provider for ${device.type}`);
-  if (model.format !== "onnx") throw new InferyardError("MODEL_UNSUPPORTED", `onnx does not run ${model.format}`);
+  if (model.format !== "onnx") throw unsupportedModel(`onnx does not run ${model.format}`);
   disableTelemetry();
   const runtime = await importLibrary("fatal");
   const folder = await makeProfileFolder();

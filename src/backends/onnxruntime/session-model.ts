@@ -1,5 +1,5 @@
 /** A loaded model on a session of onnxruntime, native or WebAssembly. */
-import { InferyardError, throwIfAborted } from "../../contract/errors.ts";
+import { InferyardError, throwIfAborted, unsupportedModel } from "../../contract/errors.ts";
 import {
   type DataType,
   type Tensor,
@@ -142,12 +142,9 @@ export class SessionModel implements TensorModel {
 function describeValue(value: ValueMetadata, role: string): TensorInfo {
   if (!value.isTensor || value.type === undefined || value.type === "bfloat16" || !dataTypes.has(value.type)) {
     const kind = value.isTensor ? (value.type ?? "of unknown type") : "a sequence or a map";
-    throw new InferyardError(
-      "MODEL_UNSUPPORTED",
+    throw unsupportedModel(
       `${role} "${value.name}" of the model is ${kind}, which this backend cannot exchange`,
-      {
-        remedy: "export the model with ordinary tensors as inputs and outputs (skl2onnx: zipmap=False)",
-      },
+      "export the model with ordinary tensors as inputs and outputs (skl2onnx: zipmap=False)",
     );
   }
   const shape = (value.shape ?? []).map(getDimension);

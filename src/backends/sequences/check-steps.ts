@@ -1,20 +1,17 @@
 /** Checks of what a language model is asked to decode. */
 import type { DecodeStep, LanguageModelLimits, SequenceOptions } from "../../contract/backend.ts";
-import { InferyardError } from "../../contract/errors.ts";
+import { InferyardError, invalidInput } from "../../contract/errors.ts";
 
 /** Checks the steps of one call. Throws INPUT_INVALID for a sequence named twice, ids outside of the vocabulary, logits of more positions than tokens, and fewer than one candidate. */
 export function checkSteps(steps: readonly DecodeStep[], vocabulary: number): void {
   const named = new Set(steps.map(({ sequence }) => sequence));
-  if (named.size < steps.length) throw new InferyardError("INPUT_INVALID", "a sequence is named twice in one call");
+  if (named.size < steps.length) throw invalidInput("a sequence is named twice in one call");
   for (const { tokens, logits = 1, candidates = 1 } of steps) {
     checkTokens(tokens, vocabulary);
     if (!Number.isSafeInteger(candidates) || candidates < 1)
-      throw new InferyardError(
-        "INPUT_INVALID",
-        `the ${candidates} highest logits were asked for, and a number above 0 is possible`,
-      );
+      throw invalidInput(`the ${candidates} highest logits were asked for, and a number above 0 is possible`);
     if (!Number.isSafeInteger(logits) || logits < 0 || logits > tokens.length)
-      throw new InferyardError("INPUT_INVALID", `logits of ${logits} positions of ${tokens.length} tokens were asked for`);
+      throw invalidInput(`logits of ${logits} positions of ${tokens.length} tokens were asked for`);
   }
 }
 
@@ -22,15 +19,16 @@ export function checkSteps(steps: readonly DecodeStep[], vocabulary: number): vo
 export function checkTokens(tokens: readonly number[], vocabulary: number): void {
   const invalid = tokens.find((token) => !Number.isSafeInteger(token) || token < 0 || token >= vocabulary);
   if (invalid === undefined && tokens.length > 0) return;
-  throw new InferyardError("INPUT_INVALID", invalid === undefined ? "there are no tokens" : `${invalid} is not a token id`, {
-    remedy: `give at least one token id, each from 0 to ${vocabulary - 1}`,
-  });
+  throw invalidInput(
+    invalid === undefined ? "there are no tokens" : `${invalid} is not a token id`,
+    `give at least one token id, each from 0 to ${vocabulary - 1}`,
+  );
 }
 
 /** Throws INPUT_INVALID unless a sequence of `tokens` tokens can be cut to `length`. */
 export function checkTruncation(tokens: number, length: number): void {
   if (Number.isSafeInteger(length) && length >= 0 && length <= tokens) return;
-  throw new InferyardError("INPUT_INVALID", `the sequence holds ${tokens} tokens and cannot be truncated to ${length}`);
+  throw invalidInput(`the sequence holds ${tokens} tokens and cannot be truncated to ${length}`);
 }
 
 /** Throws INPUT_TOO_LONG for a sequence of `tokens` tokens beyond the context length, if there is one. */
@@ -59,8 +57,7 @@ export function checkSourceKind(
     );
   }
   if (hasEncoder === (source !== undefined)) return;
-  throw new InferyardError(
-    "INPUT_INVALID",
+  throw invalidInput(
     hasEncoder
       ? "a sequence of this model needs a source text"
       : "this model has no encoder, so there is nothing to read a source text",

@@ -4,7 +4,7 @@
  * with an output that replaces it: `rnn_states_prev` with `rnn_states`.
  */
 import type { TensorModel } from "../../contract/backend.ts";
-import { InferyardError } from "../../contract/errors.ts";
+import { type InferyardError, unsupportedModel } from "../../contract/errors.ts";
 import type { TensorInfo } from "../../contract/tensor.ts";
 
 /** An input that holds part of the cache. */
@@ -169,8 +169,8 @@ function elementsPerToken({ shape }: TensorInfo): number {
 }
 
 function unsupported(reason: string): InferyardError {
-  return new InferyardError("MODEL_UNSUPPORTED", `the model cannot decode tokens: ${reason}`, {
-    remedy:
-      "export it for text generation with a cache (Optimum: --task text-generation-with-past, text2text-generation-with-past)",
-  });
+  return unsupportedModel(
+    `the model cannot decode tokens: ${reason}`,
+    "export it for text generation with a cache (Optimum: --task text-generation-with-past, text2text-generation-with-past)",
+  );
 }

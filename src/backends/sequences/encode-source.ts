@@ -1,6 +1,6 @@
 /** The source text of a sequence, as an encoder reads it. */
 import type { FeatureShape, TensorModel } from "../../contract/backend.ts";
-import { InferyardError } from "../../contract/errors.ts";
+import { InferyardError, unsupportedModel } from "../../contract/errors.ts";
 import type { Tensor, TensorMap } from "../../contract/tensor.ts";
 import { omitUndefined } from "../../contract/checked.ts";
 import { checkTokens } from "./check-steps.ts";
@@ -44,5 +44,5 @@ export async function encode(encoder: TensorModel, source: readonly number[], si
     const data = (states.data as Float32Array).slice(0, source.length * hidden);
     return states.data.length === data.length ? states : { ...states, shape: [1, source.length, hidden], data };
   }
-  throw new InferyardError("MODEL_UNSUPPORTED", "the encoder returns no states of [batch, tokens, hidden]");
+  throw unsupportedModel("the encoder returns no states of [batch, tokens, hidden]");
 }

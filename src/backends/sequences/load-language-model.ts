@@ -7,7 +7,7 @@ import type {
   ModelFiles,
   TensorModel,
 } from "../../contract/backend.ts";
-import { InferyardError } from "../../contract/errors.ts";
+import { unsupportedModel } from "../../contract/errors.ts";
 import { contextLengthFor, getNumber } from "./cache-estimate.ts";
 import { TensorLanguageModel } from "./tensor-language-model.ts";
 
@@ -62,7 +62,5 @@ function featuresOf(inputs: TensorModel["inputs"] = [], config: ModelFiles["conf
   const isSpectrogram = name === spectrogramInput && dataType === "float32" && shape.length === 3 && inputs.length === 1;
   if (isSpectrogram && bins !== undefined && frames !== undefined) return { bins, frames };
   const message = `its encoder takes "${name}" (${dataType}), and tokens of a text or "${spectrogramInput}" of a fixed length are supported`;
-  throw new InferyardError("MODEL_UNSUPPORTED", message, {
-    remedy: "use a model whose encoder takes input_ids or input_features",
-  });
+  throw unsupportedModel(message, "use a model whose encoder takes input_ids or input_features");
 }

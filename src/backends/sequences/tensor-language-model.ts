@@ -16,7 +16,7 @@ import type {
   SequenceOptions,
   TensorModel,
 } from "../../contract/backend.ts";
-import { InferyardError, throwIfAborted } from "../../contract/errors.ts";
+import { InferyardError, throwIfAborted, unsupportedModel } from "../../contract/errors.ts";
 import type { Tensor } from "../../contract/tensor.ts";
 import { programsOfModels } from "../../contract/shapes/program-counts.ts";
 import { addToList, at, omitUndefined, required } from "../../contract/checked.ts";
@@ -98,18 +98,17 @@ export class TensorLanguageModel implements LanguageModel {
     if (this.#models.some((model) => model.kernelCounts !== undefined))
       this.kernelCounts = async () => (await countsOfModels(this.#models)) ?? [];
     if (this.#next.caches.length === 0) {
-      throw new InferyardError("MODEL_UNSUPPORTED", "the model cannot decode tokens: it takes no cache of keys and values", {
-        remedy: "export it with its cache (Optimum: --task text-generation-with-past, text2text-generation-with-past)",
-      });
+      throw unsupportedModel(
+        "the model cannot decode tokens: it takes no cache of keys and values",
+        "export it with its cache (Optimum: --task text-generation-with-past, text2text-generation-with-past)",
+      );
     }
     const hasEncoder = this.#first.source !== undefined;
     if (hasEncoder !== (encoder !== undefined)) {
       const reason = hasEncoder
         ? "the decoder reads an encoder's output, and there is no encoder"
         : "there is an encoder, whose output the decoder does not read";
-      throw new InferyardError("MODEL_UNSUPPORTED", reason, {
-        remedy: "keep the exporter's file names: encoder_model.onnx and decoder_model_merged.onnx",
-      });
+      throw unsupportedModel(reason, "keep the exporter's file names: encoder_model.onnx and decoder_model_merged.onnx");
     }
     const { vocabulary } = this.#first;
     this.limits = {
@@ -292,8 +291,7 @@ export class TensorLanguageModel implements LanguageModel {
       const { firstLogits, done } = each;
       const from = Math.max(firstLogits - done, 0);
       if (from < count) {
-        if (from < count - returned)
-          throw new InferyardError("MODEL_UNSUPPORTED", `the model returned the logits of ${returned} of ${count} positions`);
+        if (from < count - returned) throw unsupportedModel(`the model returned the logits of ${returned} of ${count} positions`);
         const start = (row + 1) * returned * vocabulary - (count - from) * vocabulary;
         each.logits.set(values.subarray(start, (row + 1) * returned * vocabulary), (done + from - firstLogits) * vocabulary);
       }

@@ -10,7 +10,7 @@ import type {
   ModelFiles,
   ProbeOptions,
 } from "../../contract/backend.ts";
-import { InferyardError, getMessage, throwIfAborted } from "../../contract/errors.ts";
+import { InferyardError, getMessage, throwIfAborted, unsupportedModel } from "../../contract/errors.ts";
 import { basename } from "../../platform/node/paths.ts";
 import { loadFailure } from "../onnxruntime/failures.ts";
 import { estimateCache } from "../sequences/cache-estimate.ts";
@@ -96,7 +96,7 @@ async function openLibrary(threads: number, { assets }: WasmOptions): Promise<On
 async function load(model: ModelFiles, device: Device, options: LoadOptions & WasmOptions): Promise<TensorModel> {
   throwIfAborted(options.signal);
   if (device.type !== "cpu") throw new InferyardError("BACKEND_UNAVAILABLE", `wasm runs on cpu, not on ${device.type}`);
-  if (model.format !== "onnx") throw new InferyardError("MODEL_UNSUPPORTED", `wasm does not run ${model.format}`);
+  if (model.format !== "onnx") throw unsupportedModel(`wasm does not run ${model.format}`);
   const runtime = await openLibrary(options.threads ?? 1, options);
   const version = runtime.env.versions["web"] ?? "unknown";
   try {

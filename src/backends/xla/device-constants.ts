@@ -4,8 +4,10 @@ import { InferyardError } from "../../contract/errors.ts";
 import { elementCount } from "../../contract/tensor.ts";
 import type { ModelFolding } from "../../engine/compilation.ts";
 import { elementTypes } from "../../engine/ir/element-types.ts";
+import { transposeMatrix } from "../../engine/ir/lazy-storage.ts";
 import { storageIdentity } from "../../engine/ir/literal.ts";
-import { byteSize, describeType, type TensorType } from "../../engine/ir/tensor-type.ts";
+import { describeType, type TensorType } from "../../engine/ir/tensor-type.ts";
+import { DeviceTensors } from "./device-tensors.ts";
 import type { PjrtClient } from "./pjrt/client.ts";
 import type { DeviceTensor, HostTensor } from "./pjrt/device-tensor.ts";
 import type { ConstantArgument } from "./xla-services.ts";
@@ -15,7 +17,7 @@ export class DeviceConstants {
   readonly #client: PjrtClient;
   readonly #folding: ModelFolding;
   /** Tensors by the identity of their storage, and by their type and the order of their axes. */
-  readonly #tensors = new Map<object, Map<string, DeviceTensor>>();
+  readonly #tensors = new DeviceTensors();
 
   constructor(client: PjrtClient, folding: ModelFolding) {
     this.#client = client;
@@ -24,8 +26,7 @@ export class DeviceConstants {
 
   /** Bytes on the device. */
   get bytes(): number {
-    const all = [...this.#tensors.values()].flatMap((byType) => [...byType.values()]);
-    return all.reduce((sum, { type }) => sum + byteSize(type), 0);
+    return this.#tensors.bytes;
   }
 
   /** The tensor of a constant; see `XlaServices.constantOn`. */
@@ -40,24 +41,19 @@ export class DeviceConstants {
       own.add(tensor);
       return tensor;
     }
-    const identity = storageIdentity(literal);
-    const byType = this.#tensors.get(identity) ?? new Map<string, DeviceTensor>();
-    this.#tensors.set(identity, byType);
     const key = `${describeType(type)}${isSwapped ? " swapped" : ""}`;
-    const known = byType.get(key);
-    if (known !== undefined) return known;
-    const tensor = upload();
-    byType.set(key, tensor);
-    // The device has the elements now; who needs them again reads them back.
-    literal.storage?.release({
-      materialize: () => (isSwapped ? withSwappedAxes(tensor.read()) : tensor.read().data) as Uint8Array,
+    return this.#tensors.get(storageIdentity(literal), key, () => {
+      const tensor = upload();
+      // The device has the elements now; who needs them again reads them back.
+      literal.storage?.release({
+        materialize: () => (isSwapped ? withSwappedAxes(tensor.read()) : tensor.read().data) as Uint8Array,
+      });
+      return tensor;
     });
-    return tensor;
   }
 
   dispose(): void {
-    for (const byType of this.#tensors.values()) for (const tensor of byType.values()) tensor.dispose();
-    this.#tensors.clear();
+    this.#tensors.dispose();
   }
 }
 
@@ -72,7 +68,6 @@ function withSwappedAxes({ type, data }: HostTensor): ArrayBufferView {
   const [rows, columns] = [at(type.shape, 0), at(type.shape, 1)];
   const from = data as Float32Array;
   const to = new (from.constructor as Float32ArrayConstructor)(elementCount(type.shape));
-  for (let column = 0; column < columns; column += 1)
-    for (let row = 0; row < rows; row += 1) to[column * rows + row] = at(from, row * columns + column);
+  transposeMatrix(from, to, rows, columns);
   return to;
 }

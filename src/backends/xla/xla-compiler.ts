@@ -1,4 +1,5 @@
 /** Compiles the graphs of one loaded model with XLA, through a PJRT plugin. */
+import { required } from "../../contract/checked.ts";
 import type { ProgramCounts } from "../../contract/backend.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import type { Literal } from "../../engine/ir/literal.ts";
@@ -23,10 +24,11 @@ import {
   type TraceBudget,
 } from "../../engine/compilation.ts";
 import type { PjrtClient } from "./pjrt/client.ts";
+import type { HostTensor } from "./pjrt/device-tensor.ts";
 import type { ProgramLoader } from "./program-cache/program-loader.ts";
 import { CopyPrograms } from "./copy-programs.ts";
 import { DeviceConstants } from "./device-constants.ts";
-import { DeviceSources } from "./device-sources.ts";
+import { DeviceTensors } from "./device-tensors.ts";
 import type { CompileText, XlaServices } from "./xla-services.ts";
 import { XlaCache } from "./xla-cache.ts";
 import { XlaDecoderProgram } from "./xla-decoder-program.ts";
@@ -45,7 +47,8 @@ export class XlaCompiler implements GraphCompiler {
   readonly #services: XlaServices;
   readonly #level: OptimizationLevel;
   readonly #constants: DeviceConstants;
-  readonly #sources: DeviceSources;
+  /** What decoders read of sources, by name: it stays on the device until the source is released. */
+  readonly #sources = new DeviceTensors();
   readonly #copies: CopyPrograms;
   readonly #caches = new Set<XlaCache>();
   readonly #name: string;
@@ -72,13 +75,16 @@ export class XlaCompiler implements GraphCompiler {
     this.#programs = programs;
     const compileText: CompileText = (program) => programs.load(program);
     this.#constants = new DeviceConstants(client, this.#folding);
-    this.#sources = new DeviceSources(client);
     this.#copies = new CopyPrograms(compileText);
     this.#services = {
       client,
       compileText,
       constantOn: (...constant) => this.#constants.getTensor(...constant),
-      sourceOn: (...source) => this.#sources.getTensor(...source),
+      sourceOn: (source, name, type) =>
+        this.#sources.get(source, name, () => {
+          const { data } = required(source.tensors[name], name);
+          return client.upload({ type, data: data as HostTensor["data"] });
+        }),
       copyProgram: (...types) => this.#copies.programFor(...types),
     };
   }

@@ -3,7 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { InferyardError } from "../../contract/errors.ts";
 import { type ChatMessage, getMessageText } from "../../tasks/generation/chat/messages.ts";
 import type { ChatRequest } from "../../api/task-requests.ts";
-import type { ChatOptions } from "../../tasks/generation/chat/chat-options.ts";
+import type { ChatOptions } from "../../tasks/generation/chat/generated-chat-options.ts";
 
 /** State that the commands change. */
 export interface ChatState {

@@ -1,7 +1,7 @@
 /** Shows the prompt that a conversation makes, without running a model. */
 import { omitUndefined } from "../../contract/checked.ts";
 import { invalidInput } from "../../contract/errors.ts";
-import type { ChatOptions } from "../../tasks/generation/chat/chat-options.ts";
+import type { ChatOptions } from "../../tasks/generation/chat/generated-chat-options.ts";
 import { TemplateEngine } from "../../templates/render-call.ts";
 import { type ConversationFile, framedTools, readConversationFile } from "../input/conversation-file.ts";
 import { withSession } from "../session.ts";

@@ -3,8 +3,9 @@ import { access, constants } from "node:fs/promises";
 import { writeAtomically } from "../../platform/node/atomic-write.ts";
 import { endianness } from "node:os";
 import { dirname, resolve } from "node:path";
-import { InferyardError, getMessage } from "../../contract/errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import type { DataType, Tensor } from "../../contract/tensor.ts";
+import { withOutputErrors } from "../../platform/node/output-errors.ts";
 
 /** Magic, version and header length precede the header text; all together are a multiple of 64 bytes. */
 const prologueBytes = 10;
@@ -15,11 +16,7 @@ export type NpyVector = Float32Array | Int8Array | Uint8Array;
 
 /** Throws OUTPUT_FAILED if the folder of the file is not writable, so that no work is lost. */
 export async function checkWritable(path: string): Promise<void> {
-  try {
-    await access(dirname(resolve(path)), constants.W_OK);
-  } catch (error) {
-    throw cannotWrite(path, error);
-  }
+  await withOutputErrors(path, () => access(dirname(resolve(path)), constants.W_OK));
 }
 
 /** Writes rows of equal length as a matrix, through a temporary file that is renamed. Throws OUTPUT_FAILED. */
@@ -61,21 +58,12 @@ export const npyTypes: Readonly<Record<Exclude<DataType, "bfloat16" | "string">,
 };
 
 async function writeParts(path: string, header: Buffer, parts: readonly ArrayBufferView[]): Promise<void> {
-  try {
-    await writeAtomically(path, async (file) => {
+  const writing = (): Promise<unknown> =>
+    writeAtomically(path, async (file) => {
       await file.writeFile(header); // unlike write(), all of it or an error
       for (const part of parts) await file.writeFile(littleEndian(part));
     });
-  } catch (error) {
-    throw cannotWrite(path, error);
-  }
-}
-
-function cannotWrite(path: string, error: unknown): InferyardError {
-  return new InferyardError("OUTPUT_FAILED", `${path} cannot be written: ${getMessage(error)}`, {
-    cause: error,
-    remedy: "check the folder and the space on the disk",
-  });
+  await withOutputErrors(path, writing);
 }
 
 /** Type of the elements of a row; of no row float32. */

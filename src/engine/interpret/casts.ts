@@ -1,6 +1,7 @@
 /** Conversions between element types, as ONNX Cast defines them. */
 import { type ElementType, integerRange, isFloat, isBigIntType } from "../ir/element-types.ts";
 import { toBigints, type Literal, toLiteral, literalOfBigints, toNumbers, toStrings, zeroLiteral } from "../ir/literal.ts";
+import type { One } from "./operands.ts";
 import type { OperationOf } from "../ir/operations.ts";
 import { encodeFloat, isStoredAsBits } from "../../contract/small-floats.ts";
 
@@ -8,8 +9,7 @@ import { encodeFloat, isStoredAsBits } from "../../contract/small-floats.ts";
  * Evaluates `cast`: rounds floats to the target type, truncates and wraps integers, or saturates them if `saturate` is set; parses and formats
  * strings.
  */
-export function evaluateCast({ to, saturate }: OperationOf<"cast">, [x]: readonly Literal[]): readonly Literal[] {
-  if (x === undefined) throw new Error("the operand is missing");
+export function evaluateCast({ to, saturate }: OperationOf<"cast">, [x]: One): One {
   if (x.dataType === to) return [x];
   if (to === "string") return [{ dataType: "string", shape: x.shape, data: formatNumbers(x) }];
   if (x.dataType === "string") return [parseStrings(x, to, saturate)];
@@ -65,8 +65,7 @@ function parseStrings(x: Literal, to: ElementType, saturate: boolean): Literal {
 }
 
 /** Evaluates `bitcast`: the same bytes read as another element type of equal width. */
-export function evaluateBitcast({ to }: OperationOf<"bitcast">, [x]: readonly Literal[]): readonly Literal[] {
-  if (x === undefined) throw new Error("the operand is missing");
+export function evaluateBitcast({ to }: OperationOf<"bitcast">, [x]: One): readonly Literal[] {
   const literal = zeroLiteral(to, x.shape);
   const from = x.data as Uint8Array;
   const into = literal.data as Uint8Array;

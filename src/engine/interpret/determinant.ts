@@ -2,10 +2,10 @@
 import { required } from "../../contract/checked.ts";
 import { elementCount } from "../../contract/tensor.ts";
 import { type Literal, toLiteral, toNumbers } from "../ir/literal.ts";
+import type { One } from "./operands.ts";
 
 /** Determinants of the matrices in the last two axes, by Gaussian elimination with partial pivoting, in float64. */
-export function determinants([x]: readonly Literal[]): readonly Literal[] {
-  if (x === undefined) throw new Error("the operand is missing");
+export function determinants([x]: One): readonly Literal[] {
   const size = required(x.shape.at(-1), "the last axis");
   const shape = x.shape.slice(0, -2);
   const values = Float64Array.from(toNumbers(x));

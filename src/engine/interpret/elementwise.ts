@@ -6,6 +6,7 @@ import { toBigints, type Literal, toLiteral, literalOfBigints, toNumbers, pickEl
 import { type BinaryFunction, givesBool, type OperationOf, type UnaryFunction } from "../ir/operations.ts";
 import { roundHalfToEven } from "../../contract/small-floats.ts";
 import { erf } from "./erf.ts";
+import type { One, Three, Two } from "./operands.ts";
 
 const unary: Readonly<Record<UnaryFunction, (x: number) => number>> = {
   abs: Math.abs,
@@ -54,8 +55,7 @@ const bigintUnary: Readonly<Partial<Record<UnaryFunction, (x: bigint) => bigint>
 };
 
 /** Evaluates `unary`: computes in float64, or in bigints for int64 and uint64, and rounds the result to the type of x. */
-export function evaluateUnary({ function: name }: OperationOf<"unary">, [x]: readonly Literal[]): readonly Literal[] {
-  if (x === undefined) throw new Error("the operand is missing");
+export function evaluateUnary({ function: name }: OperationOf<"unary">, [x]: One): One {
   const exact = isBigIntType(x.dataType) ? bigintUnary[name] : undefined;
   if (isBigIntType(x.dataType) && exact !== undefined)
     return [literalOfBigints(x.dataType, x.shape, Array.from(toBigints(x), exact))];
@@ -129,8 +129,7 @@ function bigintPower(base: bigint, exponent: bigint): bigint {
 }
 
 /** Evaluates `binary`, with broadcasting. Integer division by 0 gives 0. */
-export function evaluateBinary({ function: name }: OperationOf<"binary">, [a, b]: readonly Literal[]): readonly Literal[] {
-  if (a === undefined || b === undefined) throw new Error("an operand is missing");
+export function evaluateBinary({ function: name }: OperationOf<"binary">, [a, b]: Two): One {
   const shape = broadcastShape(a.shape, b.shape);
   const count = elementCount(shape);
   const type = givesBool(name) ? "bool" : a.dataType;
@@ -201,8 +200,7 @@ function getStep({ shape }: Literal, result: readonly number[]): 0 | 1 | undefin
 }
 
 /** Evaluates `select`, with broadcasting. Elements of both branches are copied bit by bit, so NaN payloads stay. */
-export function evaluateSelect(_: OperationOf<"select">, [condition, then, otherwise]: readonly Literal[]): readonly Literal[] {
-  if (condition === undefined || then === undefined || otherwise === undefined) throw new Error("an operand is missing");
+export function evaluateSelect(_: OperationOf<"select">, [condition, then, otherwise]: Three): readonly Literal[] {
   const shape = broadcastShape(condition.shape, then.shape, otherwise.shape);
   const chosen = toNumbers(condition);
   const conditionAt = elementOffsets(shape, broadcastStrides(condition.shape, shape));

@@ -35,9 +35,8 @@ import { evaluateMatmul } from "./products.ts";
 import { evaluateArg, evaluateCumulative, evaluateReduce, evaluateSoftmax, evaluateTopK } from "./reductions.ts";
 import { evaluateAveragePool, evaluateMaxPool } from "./windows.ts";
 
-type Kernels = {
-  readonly [Kind in OperationKind]: (operation: OperationOf<Kind>, inputs: readonly Literal[]) => readonly Literal[];
-};
+/** Each takes as many inputs as shape inference accepts for its kind. */
+type Kernels = { readonly [Kind in OperationKind]: (operation: OperationOf<Kind>, inputs: never) => readonly Literal[] };
 
 const kernels: Kernels = {
   unary: evaluateUnary,

@@ -1,6 +1,5 @@
 /** The table of functions that only the interpreter computes, because no kernel exists for them. Operations of kind `call` name them. */
 import type { Literal } from "../ir/literal.ts";
-import type { TensorType } from "../ir/tensor-type.ts";
 import type { CallAttributes, OperationOf } from "../ir/operations.ts";
 import { determinants } from "./determinant.ts";
 import { multinomial, randomNormal, randomUniform } from "./random.ts";
@@ -8,12 +7,8 @@ import { lookup } from "./lookup.ts";
 import { evaluateTreeEnsemble } from "./tree-ensembles.ts";
 import { concatenateStrings, tfIdf, regexFullMatch } from "./text.ts";
 
-/** `types`: the types of the outputs. */
-type InterpretedFunction = (
-  inputs: readonly Literal[],
-  attributes: CallAttributes,
-  types: readonly TensorType[],
-) => readonly Literal[];
+/** `inputs`: as many as the function takes, which the operators that call it state. `types`: the types of the outputs. */
+type InterpretedFunction = (inputs: never, attributes: CallAttributes, types: never) => readonly Literal[];
 
 const functions: Readonly<Record<string, InterpretedFunction>> = {
   "concatenate-strings": concatenateStrings,
@@ -34,5 +29,5 @@ export function callFunction(
 ): readonly Literal[] {
   const compute = Object.hasOwn(functions, name) ? functions[name] : undefined;
   if (compute === undefined) throw new Error(`the interpreted function "${name}" does not exist`);
-  return compute(inputs, attributes, types);
+  return (compute as (...given: readonly unknown[]) => readonly Literal[])(inputs, attributes, types);
 }

@@ -8,11 +8,13 @@ import { erf } from "./erf.ts";
 import { evaluateTranspose } from "./movement.ts";
 import { convolve, evaluateMatmul } from "./products.ts";
 import { convolveTransposed } from "./windows.ts";
+import type { One, Two } from "./operands.ts";
 
 /** Evaluates `layer-norm` with mean and variance in float64. Inputs: x, and optionally scale and shift. */
-export function evaluateLayerNorm({ axis, epsilon }: OperationOf<"layer-norm">, inputs: readonly Literal[]): readonly Literal[] {
-  const [x, scale, shift] = inputs;
-  if (x === undefined) throw new Error("the operand is missing");
+export function evaluateLayerNorm(
+  { axis, epsilon }: OperationOf<"layer-norm">,
+  [x, scale, shift]: readonly [Literal, Literal?, Literal?],
+): One {
   const values = toNumbers(x);
   const length = elementCount(x.shape.slice(axis));
   const results = new Float64Array(values.length);
@@ -39,8 +41,7 @@ function applyEach(operand: Literal | undefined, shape: readonly number[], apply
 }
 
 /** Evaluates `gelu`, exact or approximated by tanh (Hendrycks and Gimpel 2016, https://arxiv.org/abs/1606.08415). */
-export function evaluateGelu({ approximate }: OperationOf<"gelu">, [x]: readonly Literal[]): readonly Literal[] {
-  if (x === undefined) throw new Error("the operand is missing");
+export function evaluateGelu({ approximate }: OperationOf<"gelu">, [x]: One): One {
   const exact = (value: number): number => 0.5 * value * (1 + erf(value / Math.SQRT2));
   const approximated = (value: number): number =>
     0.5 * value * (1 + Math.tanh(Math.sqrt(2 / Math.PI) * (value + 0.044715 * value ** 3)));
@@ -48,33 +49,29 @@ export function evaluateGelu({ approximate }: OperationOf<"gelu">, [x]: readonly
 }
 
 /** Evaluates `linear`: a matrix product, then bias, activation and residual as its epilogue states. */
-export function evaluateLinear(operation: OperationOf<"linear">, inputs: readonly Literal[]): readonly Literal[] {
-  const [x, weights, ...others] = inputs;
-  if (x === undefined || weights === undefined) throw new Error("an operand is missing");
-  const [product] = evaluateMatmul({ kind: "matmul" }, [x, weights]);
-  return product === undefined ? [] : applyEpilogue(operation, product, others);
+export function evaluateLinear(
+  operation: OperationOf<"linear">,
+  [x, weights, ...others]: readonly [Literal, Literal, ...Literal[]],
+): One {
+  return applyEpilogue(operation, evaluateMatmul({ kind: "matmul" }, [x, weights])[0], others);
 }
 
 /** Applies the epilogue of a fused matrix product. `others`: bias and residual, in this order, if the epilogue has them. */
-export function applyEpilogue(
-  { bias, residual, activation }: LinearEpilogue,
-  product: Literal,
-  others: readonly Literal[],
-): readonly Literal[] {
-  let result: Literal | undefined = product;
+export function applyEpilogue({ bias, residual, activation }: LinearEpilogue, product: Literal, others: readonly Literal[]): One {
+  const added = residual === "none" ? undefined : others.at(-1);
+  let result = product;
   if (bias) result = sum(result, others[0]);
-  if (residual === "before-activation") result = sum(result, others.at(-1));
-  if (result !== undefined) result = activated(activation, result);
-  if (residual === "after-activation") result = sum(result, others.at(-1));
-  return result === undefined ? [] : [result];
+  if (residual === "before-activation") result = sum(result, added);
+  result = activated(activation, result);
+  return [residual === "after-activation" ? sum(result, added) : result];
 }
 
-function sum(one: Literal | undefined, other: Literal | undefined): Literal | undefined {
-  if (one === undefined || other === undefined) throw new Error("an operand is missing");
-  return evaluateBinary({ kind: "binary", function: "add" }, [one, other])[0];
+/** The sum of two tensors; the first one if there is no second. */
+function sum(one: Literal, other: Literal | undefined): Literal {
+  return other === undefined ? one : evaluateBinary({ kind: "binary", function: "add" }, [one, other])[0];
 }
 
-function activated(activation: Activation, x: Literal): Literal | undefined {
+function activated(activation: Activation, x: Literal): Literal {
   if (activation === "none") return x;
   if (activation === "gelu" || activation === "gelu-tanh") {
     return evaluateGelu({ kind: "gelu", approximate: activation === "gelu" ? "none" : "tanh" }, [x])[0];
@@ -82,46 +79,36 @@ function activated(activation: Activation, x: Literal): Literal | undefined {
   if (activation === "relu") return evaluateBinary({ kind: "binary", function: "max" }, [x, toLiteral(x.dataType, [], [0])])[0];
   const name = activation === "silu" ? "sigmoid" : activation;
   const [gate] = evaluateUnary({ kind: "unary", function: name }, [x]);
-  if (gate === undefined || activation !== "silu") return gate;
+  if (activation !== "silu") return gate;
   return evaluateBinary({ kind: "binary", function: "mul" }, [x, gate])[0];
 }
 
+/** Operands of a convolution: x, weights and an optional bias. */
+type WithBias = readonly [Literal, Literal, Literal?];
+
 /** Evaluates `convolution`: sums in float64, then adds the bias and applies the activation. */
-export function evaluateConvolution(operation: OperationOf<"convolution">, inputs: readonly Literal[]): readonly Literal[] {
-  return biasedAndActivated(operation, convolve(operation, inputs)[0], inputs[2]);
+export function evaluateConvolution(operation: OperationOf<"convolution">, [x, weights, bias]: WithBias): One {
+  return biasedAndActivated(operation, convolve(operation, [x, weights]), bias);
 }
 
 /** Evaluates `convolution-transpose`: sums in float64, then adds the bias and applies the activation. */
-export function evaluateConvolutionTranspose(
-  operation: OperationOf<"convolution-transpose">,
-  inputs: readonly Literal[],
-): readonly Literal[] {
-  return biasedAndActivated(operation, convolveTransposed(operation, inputs)[0], inputs[2]);
+export function evaluateConvolutionTranspose(operation: OperationOf<"convolution-transpose">, [x, weights, bias]: WithBias): One {
+  return biasedAndActivated(operation, convolveTransposed(operation, [x, weights]), bias);
 }
 
 function biasedAndActivated(
   operation: OperationOf<"convolution" | "convolution-transpose">,
-  sums: Literal | undefined,
+  [sums]: One,
   bias: Literal | undefined,
-): readonly Literal[] {
-  let result = sums;
+): One {
   const aligned = bias && { ...bias, shape: [bias.data.length, ...operation.strides.map(() => 1)] };
-  if (aligned !== undefined) result = sum(result, aligned);
-  if (result !== undefined) result = activated(operation.activation ?? "none", result);
-  return result === undefined ? [] : [result];
+  return [activated(operation.activation ?? "none", sum(sums, aligned))];
 }
 
 /** Evaluates `fused-matmul`: permutes the operands, multiplies them, permutes the product and multiplies it by alpha. */
-export function evaluateFusedMatmul(
-  { a, b, result, alpha }: OperationOf<"fused-matmul">,
-  [one, other]: readonly Literal[],
-): readonly Literal[] {
-  if (one === undefined || other === undefined) throw new Error("an operand is missing");
-  const operands = [
-    ...evaluateTranspose({ kind: "transpose", permutation: a }, [one]),
-    ...evaluateTranspose({ kind: "transpose", permutation: b }, [other]),
-  ];
-  const product = evaluateTranspose({ kind: "transpose", permutation: result }, evaluateMatmul({ kind: "matmul" }, operands));
+export function evaluateFusedMatmul({ a, b, result, alpha }: OperationOf<"fused-matmul">, [one, other]: Two): readonly Literal[] {
+  const transposed = (permutation: readonly number[], x: One): One => evaluateTranspose({ kind: "transpose", permutation }, x);
+  const product = transposed(result, evaluateMatmul({ kind: "matmul" }, [...transposed(a, [one]), ...transposed(b, [other])]));
   return alpha === 1
     ? product
     : evaluateBinary({ kind: "binary", function: "mul" }, [...product, toLiteral(one.dataType, [], [alpha])]);

@@ -13,6 +13,7 @@ import {
   toStrings,
   toIntegers,
 } from "../ir/literal.ts";
+import type { Three, Two } from "./operands.ts";
 import type { OperationOf, ScatterReduction } from "../ir/operations.ts";
 
 type Literals = readonly Literal[];
@@ -25,8 +26,7 @@ function normalizeIndex(index: number, size: number): number {
 }
 
 /** Evaluates `gather`: copies whole slices along an axis. A negative index counts from the end. Throws Error for an index out of range. */
-export function evaluateGather({ axis }: OperationOf<"gather">, [data, indices]: Literals): Literals {
-  if (data === undefined || indices === undefined) throw new Error("an operand is missing");
+export function evaluateGather({ axis }: OperationOf<"gather">, [data, indices]: Two): Literals {
   const size = at(data.shape, axis);
   const inner = elementCount(data.shape.slice(axis + 1));
   const outer = elementCount(data.shape.slice(0, axis));
@@ -47,8 +47,7 @@ export function evaluateGather({ axis }: OperationOf<"gather">, [data, indices]:
 }
 
 /** Evaluates `gather-elements`: one element of the data for each index. Throws Error for an index out of range. */
-export function evaluateGatherElements({ axis }: OperationOf<"gather-elements">, [data, indices]: Literals): Literals {
-  if (data === undefined || indices === undefined) throw new Error("an operand is missing");
+export function evaluateGatherElements({ axis }: OperationOf<"gather-elements">, [data, indices]: Two): Literals {
   return [pickElements(data, indices.shape, indexedOffsets(data, indices, axis))];
 }
 
@@ -72,8 +71,7 @@ function indexedOffsets(data: Literal, indices: Literal, axis: number): Float64A
 }
 
 /** Evaluates `gather-nd`: copies the blocks whose coordinates are the rows of the indices. Throws Error for an index out of range. */
-export function evaluateGatherNd({ batchAxes }: OperationOf<"gather-nd">, [data, indices]: Literals): Literals {
-  if (data === undefined || indices === undefined) throw new Error("an operand is missing");
+export function evaluateGatherNd({ batchAxes }: OperationOf<"gather-nd">, [data, indices]: Two): Literals {
   const depth = indices.shape.at(-1) ?? 0;
   const length = elementCount(data.shape.slice(batchAxes + depth));
   const begins = blockOffsets(data, indices, batchAxes);
@@ -107,9 +105,8 @@ function blockOffsets(data: Literal, indices: Literal, batchAxes: number): numbe
  */
 export function evaluateScatterElements(
   { axis, reduction }: OperationOf<"scatter-elements">,
-  [data, indices, updates]: Literals,
+  [data, indices, updates]: Three,
 ): Literals {
-  if (data === undefined || indices === undefined || updates === undefined) throw new Error("an operand is missing");
   return [scattered(data, indexedOffsets(data, indices, axis), updates, reduction)];
 }
 
@@ -117,8 +114,7 @@ export function evaluateScatterElements(
  * Evaluates `scatter-nd`: a copy of the data in which each row of indices has its block written or combined by the reduction. Throws Error for an
  * index out of range.
  */
-export function evaluateScatterNd({ reduction }: OperationOf<"scatter-nd">, [data, indices, updates]: Literals): Literals {
-  if (data === undefined || indices === undefined || updates === undefined) throw new Error("an operand is missing");
+export function evaluateScatterNd({ reduction }: OperationOf<"scatter-nd">, [data, indices, updates]: Three): Literals {
   const length = elementCount(data.shape.slice(indices.shape.at(-1) ?? 0));
   const begins = blockOffsets(data, indices, 0);
   const offsets = Float64Array.from(

@@ -3,13 +3,14 @@ import { at } from "../../contract/checked.ts";
 import { elementCount } from "../../contract/tensor.ts";
 import { broadcastStrides, elementOffsets, contiguousStrides } from "../ir/broadcast.ts";
 import { type Literal, pickElements, reshaped, toStrings, zeroLiteral } from "../ir/literal.ts";
+import type { One } from "./operands.ts";
 import type { OperationOf } from "../ir/operations.ts";
+import { paddedIndex } from "../ir/window-arithmetic.ts";
 
 type Literals = readonly Literal[];
 
 /** Evaluates `slice`: along each axis, `sizes` elements from index `starts` on, `steps` apart; a step may be negative. */
-export function evaluateSlice({ starts, steps, sizes }: OperationOf<"slice">, [x]: Literals): Literals {
-  if (x === undefined) throw new Error("the operand is missing");
+export function evaluateSlice({ starts, steps, sizes }: OperationOf<"slice">, [x]: One): Literals {
   const strides = contiguousStrides(x.shape);
   const first = starts.reduce((sum, start, axis) => sum + start * at(strides, axis), 0);
   return [
@@ -26,14 +27,13 @@ export function evaluateSlice({ starts, steps, sizes }: OperationOf<"slice">, [x
 }
 
 /** Evaluates `pad` in all its modes: constant, edge, reflect and wrap. The second input is the scalar of the mode constant. */
-export function evaluatePad({ mode, before, after }: OperationOf<"pad">, [x, value]: Literals): Literals {
-  if (x === undefined) throw new Error("the operand is missing");
+export function evaluatePad({ mode, before, after }: OperationOf<"pad">, [x, value]: readonly [Literal, Literal?]): Literals {
   const shape = x.shape.map((size, axis) => size + at(before, axis) + at(after, axis));
   const strides = contiguousStrides(x.shape);
   const count = elementCount(x.shape);
   // For each index of each axis the index in x, or -1 for constant padding.
   const sources = shape.map((size, axis) =>
-    Int32Array.from({ length: size }, (_, index) => sourceIndex(index - at(before, axis), at(x.shape, axis), mode)),
+    Int32Array.from({ length: size }, (_, index) => paddedIndex(index - at(before, axis), at(x.shape, axis), mode)),
   );
   const offsets = new Float64Array(elementCount(shape));
   const own = contiguousStrides(shape);
@@ -49,17 +49,6 @@ export function evaluatePad({ mode, before, after }: OperationOf<"pad">, [x, val
     offsets[element] = offset < 0 ? count : offset;
   }
   return [pickElements(value === undefined ? x : append(x, value), shape, offsets)];
-}
-
-/** The index in an axis of `size` elements that an index outside of it repeats; -1 for constant padding. */
-function sourceIndex(index: number, size: number, mode: OperationOf<"pad">["mode"]): number {
-  if (index >= 0 && index < size) return index;
-  if (mode === "constant") return -1;
-  if (mode === "edge") return index < 0 ? 0 : size - 1;
-  if (mode === "wrap") return ((index % size) + size) % size;
-  const period = 2 * (size - 1);
-  const folded = ((index % period) + period) % period;
-  return folded < size ? folded : period - folded;
 }
 
 /** The elements of x followed by one more. */
@@ -98,8 +87,7 @@ export function evaluateConcat({ axis }: OperationOf<"concat">, inputs: Literals
 }
 
 /** Evaluates `transpose`: axis i of the result is axis `permutation[i]` of x. */
-export function evaluateTranspose({ permutation }: OperationOf<"transpose">, [x]: Literals): Literals {
-  if (x === undefined) throw new Error("the operand is missing");
+export function evaluateTranspose({ permutation }: OperationOf<"transpose">, [x]: One): One {
   const strides = contiguousStrides(x.shape);
   const shape = permutation.map((axis) => at(x.shape, axis));
   return [
@@ -115,13 +103,11 @@ export function evaluateTranspose({ permutation }: OperationOf<"transpose">, [x]
 }
 
 /** Evaluates `reshape`. The result shares the elements of x; nothing is copied. */
-export function evaluateReshape({ shape }: OperationOf<"reshape">, [x]: Literals): Literals {
-  if (x === undefined) throw new Error("the operand is missing");
+export function evaluateReshape({ shape }: OperationOf<"reshape">, [x]: One): Literals {
   return [reshaped(x, shape)];
 }
 
 /** Evaluates `expand`: copies x, broadcast to `shape`. */
-export function evaluateExpand({ shape }: OperationOf<"expand">, [x]: Literals): Literals {
-  if (x === undefined) throw new Error("the operand is missing");
+export function evaluateExpand({ shape }: OperationOf<"expand">, [x]: One): Literals {
   return [pickElements(x, shape, elementOffsets(shape, broadcastStrides(x.shape, shape)))];
 }

@@ -3,15 +3,13 @@ import { at } from "../../contract/checked.ts";
 import { elementCount } from "../../contract/tensor.ts";
 import { broadcastShape, broadcastStrides, elementOffsets, contiguousStrides } from "../ir/broadcast.ts";
 import { isBigIntType } from "../ir/element-types.ts";
-import { toBigints, type Literal, toLiteral, literalOfBigints, toNumbers } from "../ir/literal.ts";
+import { toBigints, toLiteral, literalOfBigints, toNumbers } from "../ir/literal.ts";
 import { windowCounts } from "../ir/window-arithmetic.ts";
+import type { One, Two } from "./operands.ts";
 import type { OperationOf } from "../ir/operations.ts";
 
-type Literals = readonly Literal[];
-
 /** Evaluates `matmul`: sums in float64, or in bigints for int64 and uint64, and rounds each sum once. */
-export function evaluateMatmul(_: OperationOf<"matmul">, [a, b]: Literals): Literals {
-  if (a === undefined || b === undefined) throw new Error("an operand is missing");
+export function evaluateMatmul(_: OperationOf<"matmul">, [a, b]: Two): One {
   const batch = broadcastShape(a.shape.slice(0, -2), b.shape.slice(0, -2));
   const [rows = 0, inner = 0] = a.shape.slice(-2);
   const columns = b.shape.at(-1) ?? 0;
@@ -80,8 +78,7 @@ export function linearOffset(point: readonly number[], shape: readonly number[],
 }
 
 /** The sums of a convolution in float64, rounded to the type of x, without bias and activation. */
-export function convolve(operation: OperationOf<"convolution">, [x, weights]: Literals): Literals {
-  if (x === undefined || weights === undefined) throw new Error("an operand is missing");
+export function convolve(operation: OperationOf<"convolution">, [x, weights]: Two): One {
   const { groups, strides, dilations, pads } = operation;
   const [batch = 0, channels = 0, ...sizes] = x.shape;
   const [filters = 0, depth = 0, ...kernel] = weights.shape;

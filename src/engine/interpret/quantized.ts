@@ -1,5 +1,6 @@
 /** Operations on quantized tensors. */
 import { type Literal, toLiteral, toNumbers } from "../ir/literal.ts";
+import type { One, Three, Two } from "./operands.ts";
 import type { OperationOf } from "../ir/operations.ts";
 import { roundHalfToEven } from "../../contract/small-floats.ts";
 import { evaluateCast } from "./casts.ts";
@@ -10,8 +11,7 @@ import { evaluateMatmul } from "./products.ts";
 type Literals = readonly Literal[];
 
 /** Evaluates `quantization-range` in the steps of ONNX DynamicQuantizeLinear, each rounded to float32. A NaN in x gives a scale of NaN. */
-export function evaluateQuantizationRange(_: OperationOf<"quantization-range">, [x]: Literals): Literals {
-  if (x === undefined) throw new Error("the operand is missing");
+export function evaluateQuantizationRange(_: OperationOf<"quantization-range">, [x]: One): Literals {
   const { fround } = Math;
   const numbers = toNumbers(x);
   let [lowest, highest] = [0, 0];
@@ -32,8 +32,7 @@ export function evaluateQuantizationRange(_: OperationOf<"quantization-range">, 
  * Evaluates `quantize`: x / scale, rounded half to even, plus the zero point, saturated to 0..255; then subtracts the zero point. The result is
  * int16.
  */
-export function evaluateQuantize(_: OperationOf<"quantize">, [x, scale, zero]: Literals): Literals {
-  if (x === undefined || scale === undefined || zero === undefined) throw new Error("an operand is missing");
+export function evaluateQuantize(_: OperationOf<"quantize">, [x, scale, zero]: Three): Literals {
   const [step = 1] = Array.from(toNumbers(scale));
   const [shift = 0] = Array.from(toNumbers(zero));
   const quanta = Float64Array.from(toNumbers(x), (value) => {
@@ -44,8 +43,10 @@ export function evaluateQuantize(_: OperationOf<"quantize">, [x, scale, zero]: L
 }
 
 /** Evaluates `subtract-zero-point`: x (uint8 or int8) minus its zero point, as int16. Without a zero point, x itself as int16. */
-export function evaluateSubtractZeroPoint(_: OperationOf<"subtract-zero-point">, [x, zero]: Literals): Literals {
-  if (x === undefined) throw new Error("the operand is missing");
+export function evaluateSubtractZeroPoint(
+  _: OperationOf<"subtract-zero-point">,
+  [x, zero]: readonly [Literal, Literal?],
+): Literals {
   const [shift = 0] = zero === undefined ? [] : Array.from(toNumbers(zero));
   return [
     toLiteral(
@@ -57,19 +58,18 @@ export function evaluateSubtractZeroPoint(_: OperationOf<"subtract-zero-point">,
 }
 
 /** Evaluates `integer-matmul`: a matrix product of integers, exact in int32. */
-export function evaluateIntegerMatmul(_: OperationOf<"integer-matmul">, [x, weights]: Literals): Literals {
-  if (x === undefined || weights === undefined) throw new Error("an operand is missing");
+export function evaluateIntegerMatmul(_: OperationOf<"integer-matmul">, [x, weights]: Two): One {
   return evaluateMatmul({ kind: "matmul" }, [...evaluateCast({ kind: "cast", to: "int32", saturate: false }, [x]), weights]);
 }
 
 /** Evaluates `integer-linear`: an integer matrix product, multiplied by both scales, then the epilogue in float32. */
-export function evaluateIntegerLinear(operation: OperationOf<"integer-linear">, inputs: Literals): Literals {
-  const [x, weights, scale, columnScale, ...others] = inputs;
-  if (x === undefined || weights === undefined || scale === undefined || columnScale === undefined)
-    throw new Error("an operand is missing");
+export function evaluateIntegerLinear(
+  operation: OperationOf<"integer-linear">,
+  [x, weights, scale, columnScale, ...others]: readonly [...Two, ...Two, ...Literal[]],
+): One {
   const sums = evaluateIntegerMatmul({ kind: "integer-matmul" }, [x, weights]);
   const times = { kind: "binary", function: "mul" } as const;
   const scales = evaluateBinary(times, [scale, columnScale]);
   const [product] = evaluateBinary(times, [...evaluateCast({ kind: "cast", to: "float32", saturate: false }, sums), ...scales]);
-  return product === undefined ? [] : applyEpilogue(operation, product, others);
+  return applyEpilogue(operation, product, others);
 }

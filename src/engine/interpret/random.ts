@@ -45,9 +45,8 @@ const digits: Readonly<Partial<Record<ElementType, number>>> = { float32: 24, fl
 export function randomUniform(
   _: readonly Literal[],
   attributes: CallAttributes,
-  [type]: readonly TensorType[],
+  [type]: readonly [TensorType],
 ): readonly Literal[] {
-  if (type === undefined) throw new Error("the output type is missing");
   const random = randomGenerator(toSeed(attributes));
   const [low, high] = [Number(attributes["low"]), Number(attributes["high"])];
   // In steps that the type represents, so that no number is rounded up to `high`.
@@ -63,9 +62,8 @@ export function randomUniform(
 export function randomNormal(
   _: readonly Literal[],
   attributes: CallAttributes,
-  [type]: readonly TensorType[],
+  [type]: readonly [TensorType],
 ): readonly Literal[] {
-  if (type === undefined) throw new Error("the output type is missing");
   const random = randomGenerator(toSeed(attributes));
   const [mean, scale] = [Number(attributes["mean"]), Number(attributes["scale"])];
   const values = new Float64Array(elementCount(type.shape));
@@ -79,11 +77,10 @@ export function randomNormal(
 
 /** Draws class indices by unnormalized log-probabilities [batch, classes]; the result is [batch, samples]. Attributes: optional `seed`. */
 export function multinomial(
-  [logits]: readonly Literal[],
+  [logits]: readonly [Literal],
   attributes: CallAttributes,
-  [type]: readonly TensorType[],
+  [type]: readonly [TensorType],
 ): readonly Literal[] {
-  if (type === undefined || logits === undefined) throw new Error("the operand is missing");
   const random = randomGenerator(toSeed(attributes));
   const [batch = 0, classes = 0] = logits.shape;
   const values = toNumbers(logits);

@@ -4,6 +4,7 @@ import { elementCount } from "../../contract/tensor.ts";
 import { elementOffsets, contiguousStrides } from "../ir/broadcast.ts";
 import { isFloat, isBigIntType } from "../ir/element-types.ts";
 import { toBigints, int64Literal, type Literal, toLiteral, literalOfBigints, toNumbers, pickElements } from "../ir/literal.ts";
+import type { One } from "./operands.ts";
 import type { OperationOf, ReduceFunction } from "../ir/operations.ts";
 import { evaluateBinary } from "./elementwise.ts";
 
@@ -35,11 +36,7 @@ const bigintSteps: Readonly<Record<ReduceFunction, (sum: bigint, value: bigint) 
  * Evaluates `reduce` in float64, or in bigints for int64 and uint64. The maximum of no elements is the lowest value of the type, the minimum the
  * highest.
  */
-export function evaluateReduce(
-  { function: name, axes, keep }: OperationOf<"reduce">,
-  inputs: readonly Literal[],
-): readonly Literal[] {
-  const x = only(inputs);
+export function evaluateReduce({ function: name, axes, keep }: OperationOf<"reduce">, [x]: One): readonly Literal[] {
   const strides = contiguousStrides(x.shape);
   const others = [...x.shape.keys()].filter((axis) => !axes.includes(axis));
   const outer = subset(others);
@@ -94,8 +91,7 @@ function axisSlices(shape: readonly number[], axis: number): AxisSlices {
 }
 
 /** Evaluates `arg`: the index of the maximum or minimum along an axis, as int64. */
-export function evaluateArg({ function: name, axis, last }: OperationOf<"arg">, inputs: readonly Literal[]): readonly Literal[] {
-  const x = only(inputs);
+export function evaluateArg({ function: name, axis, last }: OperationOf<"arg">, [x]: One): readonly Literal[] {
   const { starts, length, stride } = axisSlices(x.shape, axis);
   const values: ArrayLike<number | bigint> = isBigIntType(x.dataType) ? toBigints(x) : toNumbers(x);
   const better = (one: number | bigint, other: number | bigint): boolean => (name === "max" ? one > other : one < other);
@@ -112,9 +108,8 @@ export function evaluateArg({ function: name, axis, last }: OperationOf<"arg">, 
 }
 
 /** Evaluates `cumulative`: prefix sums or products along an axis. */
-export function evaluateCumulative(operation: OperationOf<"cumulative">, inputs: readonly Literal[]): readonly Literal[] {
+export function evaluateCumulative(operation: OperationOf<"cumulative">, [x]: One): readonly Literal[] {
   const { function: name, axis, exclusive, reverse } = operation;
-  const x = only(inputs);
   const { starts: begins, length, stride } = axisSlices(x.shape, axis);
   const count = elementCount(x.shape);
   const order = Array.from({ length }, (_, index) => (reverse ? length - 1 - index : index) * stride);
@@ -148,8 +143,7 @@ export function evaluateCumulative(operation: OperationOf<"cumulative">, inputs:
  * Evaluates `top-k`: the `count` largest or smallest elements along an axis, sorted, and their indices. Equal elements keep their order; NaN counts
  * as the largest.
  */
-export function evaluateTopK({ axis, count, largest }: OperationOf<"top-k">, inputs: readonly Literal[]): readonly Literal[] {
-  const x = only(inputs);
+export function evaluateTopK({ axis, count, largest }: OperationOf<"top-k">, [x]: One): readonly Literal[] {
   const { starts, length, stride } = axisSlices(x.shape, axis);
   const shape = x.shape.with(axis, count);
   const values: ArrayLike<number | bigint> = isBigIntType(x.dataType) ? toBigints(x) : toNumbers(x);
@@ -173,11 +167,12 @@ export function evaluateTopK({ axis, count, largest }: OperationOf<"top-k">, inp
 }
 
 /** Evaluates `softmax` or its logarithm along an axis. Subtracts the maximum first, so that exp does not overflow. */
-export function evaluateSoftmax({ axis, logarithm }: OperationOf<"softmax">, inputs: readonly Literal[]): readonly Literal[] {
-  const x = only(inputs);
+export function evaluateSoftmax(
+  { axis, logarithm }: OperationOf<"softmax">,
+  [x, mask]: readonly [Literal, Literal?],
+): readonly Literal[] {
   const { starts, length, stride } = axisSlices(x.shape, axis);
-  const mask = inputs[1];
-  const values = toNumbers(mask === undefined ? x : (evaluateBinary({ kind: "binary", function: "add" }, [x, mask])[0] ?? x));
+  const values = toNumbers(mask === undefined ? x : evaluateBinary({ kind: "binary", function: "add" }, [x, mask])[0]);
   const results = new Float64Array(values.length);
   for (const start of starts) {
     let largest = Number.NEGATIVE_INFINITY;
@@ -190,10 +185,4 @@ export function evaluateSoftmax({ axis, logarithm }: OperationOf<"softmax">, inp
     }
   }
   return [toLiteral(x.dataType, x.shape, results)];
-}
-
-function only(inputs: readonly Literal[]): Literal {
-  const [x] = inputs;
-  if (x === undefined) throw new Error("the operand is missing");
-  return x;
 }

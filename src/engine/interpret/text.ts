@@ -6,12 +6,12 @@ import { toBigints, type Literal, toLiteral, toNumbers, toStrings } from "../ir/
 import { isBigIntType } from "../ir/element-types.ts";
 import type { CallAttributes } from "../ir/operations.ts";
 import { fullMatcher } from "../../regular-expressions/re2.ts";
+import type { One, Two } from "./operands.ts";
 
 type Literals = readonly Literal[];
 
 /** ONNX StringConcat: concatenates strings element by element, with broadcasting. */
-export function concatenateStrings([one, other]: Literals): Literals {
-  if (one === undefined || other === undefined) throw new Error("an operand is missing");
+export function concatenateStrings([one, other]: Two): Literals {
   const shape = broadcastShape(one.shape, other.shape);
   const [first, second] = [toStrings(one), toStrings(other)];
   const [offsets, otherOffsets] = [one, other].map((each) => elementOffsets(shape, broadcastStrides(each.shape, shape)));
@@ -23,8 +23,7 @@ export function concatenateStrings([one, other]: Literals): Literals {
 }
 
 /** ONNX RegexFullMatch: whether each string matches the attribute `pattern` as a whole. */
-export function regexFullMatch([texts]: Literals, { pattern }: CallAttributes): Literals {
-  if (texts === undefined) throw new Error("the operand is missing");
+export function regexFullMatch([texts]: One, { pattern }: CallAttributes): Literals {
   const matches = fullMatcher(String(pattern));
   return [
     toLiteral(
@@ -36,8 +35,7 @@ export function regexFullMatch([texts]: Literals, { pattern }: CallAttributes): 
 }
 
 /** ONNX TfIdfVectorizer: weighted counts of the n-grams of a pool in each row. The parameters are the operator's attributes. */
-export function tfIdf([tokens]: Literals, attributes: CallAttributes): Literals {
-  if (tokens === undefined) throw new Error("the operand is missing");
+export function tfIdf([tokens]: One, attributes: CallAttributes): Literals {
   const { minGramLength, maxGramLength, maxSkipCount, mode } = attributes;
   const list = (name: string): readonly (number | string)[] => attributes[name] as readonly (number | string)[];
   const [pool, counts, indexes, weights] = ["pool", "counts", "indexes", "weights"].map(list);

@@ -2,6 +2,7 @@
 import { at } from "../../contract/checked.ts";
 import { type Literal, toLiteral, toNumbers } from "../ir/literal.ts";
 import type { CallAttributes } from "../ir/operations.ts";
+import type { One } from "./operands.ts";
 
 /** Comparisons of a tree node, in the order of their numbers in ONNX TreeEnsemble. MEMBER tests whether the feature is in a set of values. */
 export const treeModes = ["LEQ", "LT", "GTE", "GT", "EQ", "NEQ", "MEMBER"] as const;
@@ -34,11 +35,10 @@ interface Ensemble {
  * not exist.
  */
 export function evaluateTreeEnsemble(
-  [x]: readonly Literal[],
+  [x]: One,
   attributes: CallAttributes,
   types: readonly { readonly shape: readonly number[] }[],
 ): readonly Literal[] {
-  if (x === undefined) throw new Error("the operand is missing");
   const list = (name: string): readonly number[] => (attributes[name] ?? []) as readonly number[];
   const ensemble: Ensemble = {
     features: list("features"),

@@ -4,14 +4,14 @@ import { elementCount } from "../../contract/tensor.ts";
 import { contiguousStrides } from "../ir/broadcast.ts";
 import { inferTypes } from "../ir/shape-inference/index.ts";
 import { int64Literal, type Literal, toLiteral, toNumbers, pickElements } from "../ir/literal.ts";
+import type { One, Two } from "./operands.ts";
 import type { OperationOf, Window } from "../ir/operations.ts";
 import { getCoordinates, linearOffset, kernelOffsets } from "./products.ts";
 
 type Literals = readonly Literal[];
 
 /** The sums of a transposed convolution in float64, rounded to the type of x, without bias and activation. */
-export function convolveTransposed(operation: OperationOf<"convolution-transpose">, [x, weights]: Literals): Literals {
-  if (x === undefined || weights === undefined) throw new Error("an operand is missing");
+export function convolveTransposed(operation: OperationOf<"convolution-transpose">, [x, weights]: Two): One {
   const { groups, strides, dilations, pads } = operation;
   const shape = inferTypes(operation, [x, weights])[0]?.shape ?? [];
   const [batch = 0, channels = 0, ...sizes] = x.shape;
@@ -47,8 +47,7 @@ export function convolveTransposed(operation: OperationOf<"convolution-transpose
  * Evaluates `max-pool`: the maximum of each window and its index in the flattened input, as int64. A window in the padding alone gives the first
  * element of its channel.
  */
-export function evaluateMaxPool(operation: OperationOf<"max-pool">, [x]: Literals): Literals {
-  if (x === undefined) throw new Error("the operand is missing");
+export function evaluateMaxPool(operation: OperationOf<"max-pool">, [x]: One): Literals {
   const shape = inferTypes(operation, [x])[0]?.shape ?? [];
   const values = toNumbers(x);
   const sizes = x.shape.slice(2);
@@ -68,8 +67,7 @@ export function evaluateMaxPool(operation: OperationOf<"max-pool">, [x]: Literal
 }
 
 /** Evaluates `average-pool`: the mean of each window over the spatial axes. Padding counts as zeros if `countPadding` is set, else it is left out. */
-export function evaluateAveragePool(operation: OperationOf<"average-pool">, [x]: Literals): Literals {
-  if (x === undefined) throw new Error("the operand is missing");
+export function evaluateAveragePool(operation: OperationOf<"average-pool">, [x]: One): Literals {
   const shape = inferTypes(operation, [x])[0]?.shape ?? [];
   const values = toNumbers(x);
   const means: number[] = [];

@@ -1,6 +1,6 @@
-/** Sizes of sliding windows over spatial axes, shared by shape inference, the interpreter and the ONNX operators. */
+/** Sizes of sliding windows over spatial axes, and indices of padding, shared by shape inference, the interpreter, StableHLO and the ONNX operators. */
 import { at } from "../../contract/checked.ts";
-import type { Window } from "./operations.ts";
+import type { OperationOf, Window } from "./operations.ts";
 
 /** Elements that a kernel of `size` elements covers along one axis when they are `dilation` elements apart: (size - 1) * dilation + 1. */
 export function dilatedSize(size: number, dilation: number): number {
@@ -39,4 +39,15 @@ export function transposedWindowSizes(
     (size, axis) =>
       (size - 1) * at(strides, axis) + dilatedSize(at(kernel, axis), at(dilations, axis)) - totalPadding(pads, axis),
   );
+}
+
+/** The index in an axis of `size` elements that an index outside of it repeats; -1 for constant padding. */
+export function paddedIndex(index: number, size: number, mode: OperationOf<"pad">["mode"]): number {
+  if (index >= 0 && index < size) return index;
+  if (mode === "constant") return -1;
+  if (mode === "edge") return index < 0 ? 0 : size - 1;
+  if (mode === "wrap") return ((index % size) + size) % size;
+  const period = 2 * (size - 1);
+  const folded = ((index % period) + period) % period;
+  return folded < size ? folded : period - folded;
 }

@@ -146,7 +146,7 @@ function lowerScalarLinear(
       multiplyScalar({ format, m, n, k }, floatsIn(activations), required(stored, "the weights"), output);
       const literals = addedShapes.map((shape, index) => floatLiteral(shape, floatsIn(others[index])));
       const [result] = applyEpilogue(operation, floatLiteral(required(outputs[0], "the output").type.shape, output), literals);
-      if (result !== undefined && result.data !== output) output.set(result.data as Float32Array);
+      if (result.data !== output) output.set(result.data as Float32Array);
     },
   };
   const operands: Operand[] = [

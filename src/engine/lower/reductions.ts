@@ -1,6 +1,6 @@
 /** Lowers operations along axes: softmax, normalization, reductions, cumulative operations, arg-max and top-k. */
+import { omitUndefined } from "../../contract/checked.ts";
 import type { NodeOf } from "../ir/graph.ts";
-import { at } from "../../contract/checked.ts";
 import {
   argReduce,
   cumulative,
@@ -25,19 +25,15 @@ export function lowerSoftmax({ operation, inputs, outputs }: NodeOf<"softmax">):
   if (x === undefined || x.type.dataType !== "float32") return undefined;
   const { shape } = x.type;
   const { logarithm } = operation;
-  const output = tensorOperand(outputs[0]);
-  const columns = splitAt(shape, operation.axis, operation.axis);
-  if (columns.inner > 1)
-    return mask === undefined
-      ? { ...singleCall(softmaxColumns({ ...columns, logarithm }), tensorOperand(x), output), inPlace: [x] }
-      : undefined;
-  if (operation.axis !== shape.length - 1) {
-    const rows = softmax({ shape: [columns.outer, columns.n], logarithm });
-    return mask === undefined ? { ...singleCall(rows, tensorOperand(x), output), inPlace: [x] } : undefined;
-  }
-  if (mask === undefined) return { ...singleCall(softmax({ shape, logarithm }), tensorOperand(x), output), inPlace: [x] };
-  const kernel = softmax({ shape, logarithm, maskStrides: broadcastStrides(mask.type.shape, shape) });
-  return { ...singleCall(kernel, tensorOperand(x), tensorOperand(mask), output), inPlace: [x] };
+  const { outer, n, inner } = splitAt(shape, operation.axis, operation.axis);
+  if (mask !== undefined && operation.axis !== shape.length - 1) return undefined;
+  const maskStrides = mask && broadcastStrides(mask.type.shape, shape);
+  const kernel =
+    inner > 1
+      ? softmaxColumns({ outer, n, inner, logarithm })
+      : softmax({ shape: mask === undefined ? [outer, n] : shape, logarithm, ...omitUndefined({ maskStrides }) });
+  const operands = [x, mask, outputs[0]].filter((value) => value !== undefined);
+  return { ...singleCall(kernel, ...operands.map((value) => tensorOperand(value))), inPlace: [x] };
 }
 
 /** Lowers layer normalization of float32 over the last axes, with scale and optional bias. */
@@ -148,13 +144,6 @@ export function lowerArg({ operation, inputs, outputs }: NodeOf<"arg">): Lowered
   const [x] = inputs;
   if (x === undefined || x.type.dataType !== "float32") return undefined;
   const { axis, last, function: kind } = operation;
-  const { shape } = x.type;
-  const request = {
-    outer: elementCount(shape.slice(0, axis)),
-    n: at(shape, axis),
-    inner: elementCount(shape.slice(axis + 1)),
-    kind,
-    last,
-  };
-  return singleCall(argReduce(request), tensorOperand(x), tensorOperand(outputs[0]));
+  const kernel = argReduce({ ...splitAt(x.type.shape, axis, axis), kind, last });
+  return singleCall(kernel, tensorOperand(x), tensorOperand(outputs[0]));
 }

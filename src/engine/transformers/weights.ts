@@ -7,7 +7,7 @@ import { InferyardError } from "../../contract/errors.ts";
 import { type TensorData, elementCount } from "../../contract/tensor.ts";
 import type { ParameterSource } from "../build/nn/parameter-source.ts";
 import { sameShape } from "../ir/tensor-type.ts";
-import { LazyStorage } from "../ir/lazy-storage.ts";
+import { LazyStorage, transposeMatrix } from "../ir/lazy-storage.ts";
 import { minLazyElements, type Literal, literalWithStorage } from "../ir/literal.ts";
 import { decodeFloat } from "../../contract/small-floats.ts";
 import { requirePacking } from "../../formats/answers/encoder-answers.ts";
@@ -184,12 +184,8 @@ export class Weights implements ParameterSource {
     const packed = packable === undefined ? undefined : this.#packedLiterals(found, stored, packable);
     if (packed !== undefined) return arrangement === "transposed" || packable?.inputs === 0 ? packed.matrix : packed.table;
     const [rows = 1, columns = 1] = stored.shape;
-    const arranged = (floats: Float32Array): Float32Array => {
-      if ((arrangement === "transposed") === isTransposed) return floats;
-      const transposed = allocated(floats.length, found);
-      transpose(floats, transposed, rows, columns);
-      return transposed;
-    };
+    const isArranged = (arrangement === "transposed") === isTransposed;
+    const arranged = (floats: Float32Array): Float32Array => (isArranged ? floats : transposed(floats, found, rows, columns));
     const { literal, supply } = pendingLiteral(arrangement === "transposed" ? shape.toReversed() : shape, found, arranged);
     this.#pending.set(found, [...(this.#pending.get(found) ?? []), supply]);
     this.#byLayout.set(`${arrangement}:${found}`, literal);
@@ -211,12 +207,7 @@ export class Weights implements ParameterSource {
     requirePacking(type);
     this.#packed.add(name);
     const isSwapped = inputs === 0;
-    const values = (floats: Float32Array): Float32Array => {
-      if (!isSwapped) return floats;
-      const swapped = allocated(floats.length, name);
-      transpose(floats, swapped, first, second);
-      return swapped;
-    };
+    const values = (floats: Float32Array): Float32Array => (isSwapped ? transposed(floats, name, first, second) : floats);
     return this.#quantized(
       name,
       { ...stored, shape: [rows, columns], isTransposed: isSwapped },
@@ -241,16 +232,11 @@ export class Weights implements ParameterSource {
     pack?: (read: () => Float32Array) => readonly [read: () => Float32Array, readBlocks: () => Uint8Array],
   ): QuantizedLiterals {
     let [floats, stored]: [(() => Float32Array) | undefined, (() => Uint8Array) | undefined] = [undefined, undefined];
-    const swapped = (values: Float32Array, of: readonly [number, number]): Float32Array => {
-      const target = allocated(values.length, name);
-      transpose(values, target, ...of);
-      return target;
-    };
     const blocks = { type, format, rows, columns };
     const matrix = literalWithStorage(
       new LazyStorage(
         undefined,
-        { materialize: () => swapped(given(floats, name)(), [rows, columns]), inFile: true },
+        { materialize: () => transposed(given(floats, name)(), name, rows, columns), inFile: true },
         { ...blocks, read: () => given(stored, name)() },
       ),
       "float32",
@@ -259,7 +245,7 @@ export class Weights implements ParameterSource {
     const table = literalWithStorage(
       new LazyStorage(
         undefined,
-        { materialize: () => swapped(matrix.data as Float32Array, [columns, rows]) },
+        { materialize: () => transposed(matrix.data as Float32Array, name, columns, rows) },
         { ...blocks, transposed: matrix, read: () => given(stored, name)() },
       ),
       "float32",
@@ -348,14 +334,9 @@ function widened(data: TensorData, type: string, tables: Map<string, Float32Arra
   return floats;
 }
 
-/** Transposes a `[rows, columns]` matrix in 32 x 32 blocks, which fit the CPU cache. */
-function transpose(from: Float32Array, to: Float32Array, rows: number, columns: number): void {
-  const side = 32;
-  for (let top = 0; top < rows; top += side) {
-    for (let left = 0; left < columns; left += side) {
-      const [bottom, right] = [Math.min(rows, top + side), Math.min(columns, left + side)];
-      for (let column = left; column < right; column += 1)
-        for (let row = top; row < bottom; row += 1) to[column * rows + row] = from[row * columns + column] ?? 0;
-    }
-  }
+/** The transpose of a matrix [rows, columns] of the tensor `name`. */
+function transposed(matrix: Float32Array, name: string, rows: number, columns: number): Float32Array {
+  const target = allocated(matrix.length, name);
+  transposeMatrix(matrix, target, rows, columns);
+  return target;
 }

@@ -1,8 +1,8 @@
 /** Writes safetensors files. */
-import { InferyardError, getMessage } from "../../contract/errors.ts";
 import { writeAtomically } from "../../platform/node/atomic-write.ts";
 import { serializeSafetensors } from "./read-safetensors.ts";
 import type { Tensor } from "../../contract/tensor.ts";
+import { withOutputErrors } from "../../platform/node/output-errors.ts";
 
 /**
  * Writes a safetensors file with these tensors. The file appears atomically: a temporary file is written, flushed and renamed.
@@ -15,14 +15,9 @@ export async function writeSafetensors(
   metadata: Readonly<Record<string, string>> = {},
 ): Promise<void> {
   const { header, pieces } = serializeSafetensors(tensors, metadata);
-  try {
-    await writeAtomically(path, async (file) => {
+  const writing = (): Promise<unknown> =>
+    writeAtomically(path, async (file) => {
       for (const piece of [header, ...pieces]) await file.writeFile(piece);
     });
-  } catch (cause) {
-    throw new InferyardError("OUTPUT_FAILED", `cannot write ${path}: ${getMessage(cause)}`, {
-      cause,
-      remedy: "check that the folder exists, is writable and has space left",
-    });
-  }
+  await withOutputErrors(path, writing);
 }

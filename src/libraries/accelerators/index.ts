@@ -1,7 +1,7 @@
 /** The accelerators that PyTorch names: what of each this machine has, and what of Inferyard computes with it. */
 import { required } from "../../contract/checked.ts";
 import { readMachine } from "../../devices/index.ts";
-import { InferyardError } from "../../contract/errors.ts";
+import { invalidInput } from "../../contract/errors.ts";
 import type { DiscoveryOptions } from "../discovery/index.ts";
 import { listLibraries } from "../inventory/index.ts";
 import { isOfClass } from "../inventory/installed-library.ts";
@@ -50,10 +50,7 @@ function getDescription(name: string): AcceleratorDescription {
   const description = acceleratorDescriptions.find((each) => each.name === name.toLowerCase());
   if (description !== undefined) return description;
   const names = acceleratorDescriptions.map((each) => each.name);
-  throw new InferyardError("INPUT_INVALID", `there is no accelerator "${name}"`, {
-    remedy: `name one of ${names.join(", ")}`,
-    data: { name, names },
-  });
+  throw invalidInput(`there is no accelerator "${name}"`, `name one of ${names.join(", ")}`, { name, names });
 }
 
 /** Describes accelerators by the facts in `options`, and gathers missing facts. NVIDIA's driver is asked only where its GPUs are described. */

@@ -1,4 +1,5 @@
 /** The result of an analysis: plain data that can be converted to JSON. Names from the file are untrusted text. */
+import type { RequiredVersion } from "../binaries/binary-file.ts";
 import type { BinaryFile } from "../binaries/index.ts";
 import type { ContractName } from "../contracts/index.ts";
 
@@ -71,13 +72,9 @@ export interface IndirectNeed extends NeededLibrary {
 }
 
 /** A version of symbols that the loader must find. */
-export interface VersionRequirement {
-  readonly library: string;
-  readonly version: string;
+export interface VersionRequirement extends RequiredVersion {
   /** Whether the library found on this machine defines it. Undefined: no library was found to look into. */
   readonly isProvided: boolean | undefined;
-  /** true: the loader does not fail if the version is missing. Default: it fails. */
-  readonly isWeak?: true;
 }
 
 /** A symbol version that a dependency requires, and that no library on this machine defines. */

@@ -1,5 +1,5 @@
 /** Conditions of a build pipeline on a library: what it must be or use, and what it must not. */
-import { InferyardError } from "../../contract/errors.ts";
+import { invalidInput } from "../../contract/errors.ts";
 import { nearestName } from "../../models/validation/nearest-name.ts";
 import { acceleratorTitles } from "./compute-verdict.ts";
 import type { LibraryAcceleratorName, LibraryAnalysis } from "./library-analysis.ts";
@@ -25,9 +25,10 @@ export function failedRequirements(analysis: LibraryAnalysis, requirements: Libr
   const unknown = [...require, ...forbid].filter((name) => !requirementNames.includes(name));
   if (unknown.length > 0) {
     const [guess] = unknown.flatMap((name) => nearestName(name, requirementNames) ?? []);
-    throw new InferyardError("INPUT_INVALID", `no library or accelerator is called ${unknown.join(", ")}`, {
-      remedy: `${guess === undefined ? "" : `did you mean "${guess}"? `}known names: ${requirementNames.join(", ")}`,
-    });
+    throw invalidInput(
+      `no library or accelerator is called ${unknown.join(", ")}`,
+      `${guess === undefined ? "" : `did you mean "${guess}"? `}known names: ${requirementNames.join(", ")}`,
+    );
   }
   return [
     ...require

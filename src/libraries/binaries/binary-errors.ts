@@ -1,5 +1,5 @@
 /** Errors of the readers of native binaries. `displayName` is the path as the user wrote it. */
-import { InferyardError, getMessage } from "../../contract/errors.ts";
+import { InferyardError, getMessage, invalidInput } from "../../contract/errors.ts";
 import { isMissing } from "../../platform/missing-file.ts";
 
 /** A table of a binary contradicts itself or the size of the file. The message continues "<file> is not a whole <format> file: ". */
@@ -9,9 +9,10 @@ export class DamagedBinary extends Error {
 
 /** Creates the INPUT_INVALID error for a file that is no binary of a format that is read. The error is returned, not thrown. */
 export function notALibrary(displayName: string, found: string): InferyardError {
-  return new InferyardError("INPUT_INVALID", `${displayName} is not a native library: ${found}`, {
-    remedy: "name a shared library (.so, .dylib, .dll) or a static one (.a, .lib)",
-  });
+  return invalidInput(
+    `${displayName} is not a native library: ${found}`,
+    "name a shared library (.so, .dylib, .dll) or a static one (.a, .lib)",
+  );
 }
 
 /**

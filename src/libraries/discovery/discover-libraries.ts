@@ -11,7 +11,7 @@ import { npmLocations } from "./npm-locations.ts";
 import { pythonLocations } from "./python-locations.ts";
 import { scanLocation } from "./scan-location.ts";
 import type { LibraryPackage, LocationScan, SearchLocation, SearchedLocation } from "./search-location.ts";
-import { UniqueFiles } from "./unique-files.ts";
+import { type UniqueFile, UniqueFiles } from "./unique-files.ts";
 
 /** Options of `discoverLibraries`. */
 export interface DiscoveryOptions {
@@ -29,13 +29,7 @@ export interface DiscoveryOptions {
 }
 
 /** A file with the name of an inference library. */
-export interface DiscoveredLibrary {
-  /** The path with symbolic links resolved. */
-  readonly path: string;
-  /** Every path by which it was reached, through symbolic and hard links, in the order of the search. */
-  readonly paths: readonly string[];
-  /** Size in bytes. */
-  readonly bytes: number;
+export interface DiscoveredLibrary extends Omit<UniqueFile<SearchLocation>, "origins"> {
   /** Why the locations were looked at: variables and rules, in the order of the search. */
   readonly foundBy: readonly string[];
   /** The npm package that it belongs to. */

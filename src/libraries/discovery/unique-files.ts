@@ -6,7 +6,7 @@ import { getMessage } from "../../contract/errors.ts";
 export interface UniqueFile<Origin> {
   /** The first path with its symbolic links resolved. */
   readonly path: string;
-  /** In the order in which they were added, the first one first. */
+  /** Every path by which it was reached, through symbolic and hard links, in the order of the search. */
   readonly paths: readonly string[];
   /** Size in bytes. */
   readonly bytes: number;

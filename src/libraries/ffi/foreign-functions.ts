@@ -1,5 +1,5 @@
 /** Functions of native libraries, and memory that they share with JavaScript. The one place that uses koffi. */
-import { InferyardError } from "../../contract/errors.ts";
+import { invalidInput } from "../../contract/errors.ts";
 import { type Koffi, type KoffiFunction, importKoffi } from "./koffi.ts";
 import { callNative, marshalSignature } from "./marshalling.ts";
 import { NativeLibrary } from "./native-library.ts";
@@ -89,5 +89,5 @@ export class ForeignFunctions {
 
 function notNull(address: bigint): bigint {
   if (address !== 0n) return address;
-  throw new InferyardError("INPUT_INVALID", "a null pointer names no memory");
+  throw invalidInput("a null pointer names no memory");
 }

@@ -1,6 +1,6 @@
 /** A shared library that was opened, and its functions. */
 import { isAbsolute } from "node:path";
-import { InferyardError, getMessage } from "../../contract/errors.ts";
+import { InferyardError, getMessage, invalidInput } from "../../contract/errors.ts";
 import type { Koffi, KoffiLibrary } from "./koffi.ts";
 import { callNative, callNativeAsync, marshalSignature } from "./marshalling.ts";
 import type { AsyncNativeFunction, NativeFunction, Signature } from "./native-type.ts";
@@ -24,7 +24,7 @@ export class NativeLibrary {
    */
   static open(koffi: Koffi, path: string): NativeLibrary {
     if (!isAbsolute(path)) {
-      throw new InferyardError("INPUT_INVALID", `${path} is not an absolute path`, { remedy: "give the absolute path" });
+      throw invalidInput(`${path} is not an absolute path`, "give the absolute path");
     }
     try {
       return new NativeLibrary(koffi, path, koffi.load(path));

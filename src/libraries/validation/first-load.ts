@@ -4,7 +4,7 @@
  */
 import { join, resolve } from "node:path";
 import { omitUndefined } from "../../contract/checked.ts";
-import { InferyardError, getMessage } from "../../contract/errors.ts";
+import { InferyardError, getMessage, invalidInput } from "../../contract/errors.ts";
 import { computeSha256 } from "../../platform/node/files.ts";
 import { dataFolder } from "../../storage/data-folder.ts";
 import { PassedTests } from "../../storage/passed-tests.ts";
@@ -130,8 +130,7 @@ function fatal(path: string, failure: string, lastLines: readonly string[]): Inf
  */
 async function checkTables(path: string): Promise<void> {
   const { kind, architecture } = await readBinary(resolve(path), { displayName: path, symbols: false });
-  if (kind !== "shared object")
-    throw new InferyardError("INPUT_INVALID", `${path} is no shared library, but ${describeKind[kind]}`);
+  if (kind !== "shared object") throw invalidInput(`${path} is no shared library, but ${describeKind[kind]}`);
   if (architecture === hostArchitecture()) return;
   throw new InferyardError(
     "LIBRARY_INCOMPATIBLE",

@@ -1,7 +1,7 @@
 /** Validates a native library against a contract: it is loaded in a child process, and its binary interface is proved. */
 import { performance } from "node:perf_hooks";
 import { resolve } from "node:path";
-import { InferyardError } from "../../contract/errors.ts";
+import { InferyardError, invalidInput } from "../../contract/errors.ts";
 import { analyzeLibrary } from "../analysis/index.ts";
 import { type ContractName, contracts } from "../contracts/index.ts";
 import type { StepFacts, StepMessage } from "./child-messages.ts";
@@ -32,7 +32,7 @@ export async function validateLibrary(
   const known = Object.hasOwn(contracts, contract) ? contracts[contract] : undefined;
   if (known === undefined) {
     const names = Object.keys(contracts).join(", ");
-    throw new InferyardError("INPUT_INVALID", `there is no contract "${contract}"`, { remedy: `name one of ${names}` });
+    throw invalidInput(`there is no contract "${contract}"`, `name one of ${names}`);
   }
   const { timeout = defaultTimeoutMs, maxMemory = defaultMaxMemory } = options;
   requirePositive("timeout", timeout, maxTimerMs);
@@ -71,7 +71,7 @@ const maxTimerMs = 2 ** 31 - 1;
 
 function requirePositive(name: string, value: number, most: number): void {
   if (value > 0 && value <= most) return;
-  throw new InferyardError("INPUT_INVALID", `${name} is ${value}`, { remedy: `give a number above 0, up to ${most}` });
+  throw invalidInput(`${name} is ${value}`, `give a number above 0, up to ${most}`);
 }
 
 /** The steps of one validation, as they are reported. */

@@ -2,15 +2,8 @@
 import { readFile } from "node:fs/promises";
 import { delimiter, join, resolve } from "node:path";
 import { InferyardError, getMessage } from "../../contract/errors.ts";
+import type { UserFacts } from "../../storage/data-folder.ts";
 import { isMissing } from "../../platform/missing-file.ts";
-
-/** Facts that the settings depend on. */
-export interface PipSources {
-  readonly environment: Readonly<Record<string, string | undefined>>;
-  readonly platform: NodeJS.Platform;
-  /** Home folder of the user. */
-  readonly home: string;
-}
 
 /** Where packages are looked for, and how those indexes are reached. */
 export interface PipSettings {
@@ -30,7 +23,7 @@ const defaultIndex = "https://pypi.org/simple";
 type Values = ReadonlyMap<string, string>;
 
 /** Reads the settings. Variables win over the file that PIP_CONFIG_FILE names, that over the environment's, the user's and the system's. Throws CONFIG_INVALID for a file that cannot be read. */
-export async function readPipSettings(sources: PipSources): Promise<PipSettings> {
+export async function readPipSettings(sources: UserFacts): Promise<PipSettings> {
   const { environment } = sources;
   const files = environment["PIP_CONFIG_FILE"] === "/dev/null" ? [] : configFiles(sources);
   const values = new Map<string, string>();
@@ -52,7 +45,7 @@ export async function readPipSettings(sources: PipSources): Promise<PipSettings>
 }
 
 /** Files from the least to the most important. */
-function configFiles({ environment, platform, home }: PipSources): readonly string[] {
+function configFiles({ environment, platform, home }: UserFacts): readonly string[] {
   const variable = (name: string): string[] =>
     environment[name] === undefined || environment[name] === "" ? [] : [environment[name]];
   const name = platform === "win32" ? "pip.ini" : "pip.conf";

@@ -2,6 +2,7 @@
  * Lists the files of a package on an index of Python packages: the Simple Repository API in its JSON and HTML forms
  * (https://packaging.python.org/en/latest/specifications/simple-repository-api/).
  */
+import { decodePercent } from "../../platform/percent-encoding.ts";
 import { omitUndefined } from "../../contract/checked.ts";
 import { InferyardError, quoteOption } from "../../contract/errors.ts";
 
@@ -84,7 +85,7 @@ function parseHtml(text: string, pageUrl: string): readonly IndexedFile[] {
     const stated = new URLSearchParams(url.hash.slice(1));
     return [
       {
-        name: decodeSafely(url.pathname.slice(url.pathname.lastIndexOf("/") + 1)),
+        name: decodePercent(url.pathname.slice(url.pathname.lastIndexOf("/") + 1)),
         url: withoutFragment(url),
         digest: strongest(stated),
         size: undefined,
@@ -117,14 +118,6 @@ function withoutFragment(url: URL): string {
   const plain = new URL(url);
   plain.hash = "";
   return plain.href;
-}
-
-function decodeSafely(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
 
 function wrongForm(url: string, problem: string, cause?: unknown): InferyardError {

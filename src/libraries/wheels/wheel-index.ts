@@ -4,11 +4,12 @@ import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { rootCertificates } from "node:tls";
 import { omitUndefined } from "../../contract/checked.ts";
-import { InferyardError, getMessage, quoteOption } from "../../contract/errors.ts";
+import { InferyardError, getMessage, quoteOption, invalidInput } from "../../contract/errors.ts";
 import { type FetchFunction, proxiedFetch } from "../../models/hub/proxy.ts";
 import { type Network, sendRequest } from "../../models/hub/request.ts";
 import { type RetryTiming, defaultTiming, withRetries } from "../../models/hub/retry.ts";
-import type { PipSettings, PipSources } from "./pip-settings.ts";
+import type { UserFacts } from "../../storage/data-folder.ts";
+import type { PipSettings } from "./pip-settings.ts";
 import { type IndexedFile, acceptedForms, parseIndexPage } from "./simple-index.ts";
 import {
   type WheelMachine,
@@ -28,7 +29,7 @@ export interface WheelSearch {
   readonly version?: string | undefined;
   readonly machine: WheelMachine;
   readonly settings: PipSettings;
-  readonly environment: PipSources["environment"];
+  readonly environment: UserFacts["environment"];
   readonly signal?: AbortSignal | undefined;
   /** Attempts and delays of requests. Default: as for pulls. */
   readonly timing?: RetryTiming;
@@ -86,9 +87,7 @@ export async function wheelAt(location: string, search: Omit<WheelSearch, "packa
   const [file] = parseIndexPage(`<a href="${url.href.replaceAll('"', "%22")}">`, url.href, "text/html");
   const wheel = file === undefined ? undefined : parseWheelName(file.name);
   if (file === undefined || wheel === undefined)
-    throw new InferyardError("INPUT_INVALID", `${url.href} does not end in the name of a wheel`, {
-      remedy: "name the URL of a wheel or of an index",
-    });
+    throw invalidInput(`${url.href} does not end in the name of a wheel`, "name the URL of a wheel or of an index");
   const misfit = wheelMisfit(wheel, search.machine);
   if (misfit !== undefined)
     throw new InferyardError("LIBRARY_INCOMPATIBLE", `${file.name} does not fit this machine: ${misfit}`, {

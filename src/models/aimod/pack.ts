@@ -4,7 +4,7 @@ import { type FileHandle, stat } from "node:fs/promises";
 import { relative, resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
-import { InferyardError, abortError, getMessage, quoteOption } from "../../contract/errors.ts";
+import { InferyardError, abortError, quoteOption, invalidInput, outputFailed } from "../../contract/errors.ts";
 import { type ModelReference, readResolvedManifest, requireReadable, resolveReference } from "../index.ts";
 import { type Folder, escapesFolder, readJsonObject, displayNameIn, readStatus } from "../model-folder.ts";
 import { writeAtomically } from "../../platform/node/atomic-write.ts";
@@ -71,9 +71,7 @@ async function getFolder(reference: ModelReference): Promise<Folder> {
   const status = await readStatus(folder.path, folder.displayName);
   // A missing folder is reported by the reader of the manifest.
   if (status === undefined || status.isDirectory()) return folder;
-  throw new InferyardError("INPUT_INVALID", `${reference.text} is a file, and a package is made of a folder`, {
-    remedy: "give the folder of the model",
-  });
+  throw invalidInput(`${reference.text} is a file, and a package is made of a folder`, "give the folder of the model");
 }
 
 /** The name without the characters that file names cannot have. */
@@ -83,9 +81,7 @@ function getFileName(name: string): string {
 
 async function checkOutput(output: string, folder: Folder, replace: boolean): Promise<void> {
   if (!escapesFolder(relative(folder.path, resolve(output)) || ".")) {
-    throw new InferyardError("INPUT_INVALID", `${output} would lie in the folder that is packed`, {
-      remedy: `choose another ${quoteOption("output")}`,
-    });
+    throw invalidInput(`${output} would lie in the folder that is packed`, `choose another ${quoteOption("output")}`);
   }
   if (replace || (await stat(output).catch(() => undefined)) === undefined) return;
   throw new InferyardError("OUTPUT_FAILED", `${output} is already there`, {
@@ -94,12 +90,9 @@ async function checkOutput(output: string, folder: Folder, replace: boolean): Pr
 }
 
 function otherMetadata(folder: Folder): InferyardError {
-  return new InferyardError(
-    "INPUT_INVALID",
+  return invalidInput(
     `${displayNameIn(folder, metadataName)} has the name a package keeps its manifest under`,
-    {
-      remedy: "rename this file, or move it out of the folder",
-    },
+    "rename this file, or move it out of the folder",
   );
 }
 
@@ -115,11 +108,7 @@ async function writePackage(
     return { files: files.length, contentBytes, ...written };
   } catch (error) {
     if (signal?.aborted === true) throw abortError(signal);
-    if (error instanceof InferyardError) throw error;
-    throw new InferyardError("OUTPUT_FAILED", `${output} cannot be written: ${getMessage(error)}`, {
-      remedy: `free space and check the permissions, or choose another ${quoteOption("output")}`,
-      cause: error,
-    });
+    throw outputFailed(output, error, `free space and check the permissions, or choose another ${quoteOption("output")}`);
   }
 }
 

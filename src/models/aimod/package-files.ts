@@ -1,9 +1,9 @@
 /** Lists the files of a model's folder for its package. */
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { InferyardError } from "../../contract/errors.ts";
+import { invalidInput } from "../../contract/errors.ts";
 import { type Folder, displayNameIn } from "../model-folder.ts";
-import { unreadable } from "../../formats/format-errors.ts";
+import { withReadErrors } from "../../formats/format-errors.ts";
 import type { ArchiveFile } from "./archive-writer.ts";
 import { checkEntryName, entryKey } from "./entry-name.ts";
 import { metadataName } from "./metadata-json.ts";
@@ -25,17 +25,16 @@ export async function packageFiles(folder: Folder): Promise<ArchiveFile[]> {
     names.set(entryKey(name), name);
   }
   if (problems.length === 0) return files;
-  throw new InferyardError("INPUT_INVALID", `${folder.displayName} cannot be packed: ${problems.join("; ")}`, {
-    remedy: "rename these files, or move them out of the folder",
-    data: { problems },
-  });
+  throw invalidInput(
+    `${folder.displayName} cannot be packed: ${problems.join("; ")}`,
+    "rename these files, or move them out of the folder",
+    { problems },
+  );
 }
 
 async function filesIn(folder: Folder, subfolder: string, problems: string[]): Promise<ArchiveFile[]> {
   const displayName = displayNameIn(folder, subfolder);
-  const entries = await readdir(join(folder.path, subfolder), { withFileTypes: true }).catch((error: unknown) => {
-    throw unreadable(displayName, error);
-  });
+  const entries = await withReadErrors(displayName, () => readdir(join(folder.path, subfolder), { withFileTypes: true }));
   const files: ArchiveFile[] = [];
   for (const entry of entries.filter(({ name }) => !name.startsWith("."))) {
     const name = subfolder === "" ? entry.name : `${subfolder}/${entry.name}`;
@@ -44,9 +43,7 @@ async function filesIn(folder: Folder, subfolder: string, problems: string[]): P
       files.push(...(await filesIn(folder, name, problems)));
       continue;
     }
-    const status = await stat(path).catch((error: unknown) => {
-      throw unreadable(displayNameIn(folder, name), error);
-    });
+    const status = await withReadErrors(displayNameIn(folder, name), () => stat(path));
     if (status.isFile()) files.push({ name, size: status.size, content: path });
     else problems.push(`${name} is ${status.isDirectory() ? "a link to a folder" : "neither a file nor a folder"}`);
   }

@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import { InferyardError, getMessage } from "../../contract/errors.ts";
-import { type Folder } from "../model-folder.ts";
+import { type Folder, readStart } from "../model-folder.ts";
 import { modelInvalid, unreadable } from "../../formats/format-errors.ts";
 import { type ArchiveEntry, ArchiveError, readEntries } from "./archive-entries.ts";
 import type { ArchiveLimits } from "./archive-limits.ts";
@@ -63,18 +63,7 @@ const highWaterMark = 1024 ** 2;
 const chunkSize = 256 * 1024;
 
 async function requireGzip({ path, displayName }: Folder): Promise<void> {
-  const start = Buffer.alloc(2);
-  try {
-    const handle = await open(path);
-    try {
-      await handle.read(start, 0, start.length, 0);
-    } finally {
-      await handle.close();
-    }
-  } catch (error) {
-    throw unreadable(displayName, error);
-  }
-  if (start.equals(gzipMagic)) return;
+  if (gzipMagic.equals(await readStart(path, gzipMagic.length, displayName))) return;
   throw modelInvalid(
     `${displayName} is not a package: it is not compressed by gzip`,
     "download it again, or pack the model again",

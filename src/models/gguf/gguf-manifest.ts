@@ -5,12 +5,12 @@ import { ggufPooling, huggingFaceModel } from "../../formats/gguf/models/archite
 import { ggufPostPooling } from "../../formats/gguf/models/post-pooling.ts";
 import { type GgufModel, readGgufModel } from "../../formats/gguf/models/read-model.ts";
 import { InferyardError } from "../../contract/errors.ts";
-import type { Pooling, TextSettings, VectorModule } from "../manifest.ts";
+import type { Manifest, Pooling, TextSettings, VectorModule } from "../manifest.ts";
 import { ggufArchitectureKey } from "./architecture-key.ts";
 import { endTokens } from "./end-tokens.ts";
 
 /** Fields of a manifest that come from a GGUF file. */
-export interface GgufDescription {
+export interface GgufDescription extends Pick<Manifest, "tasks" | "text" | "generation" | "chatTemplates" | "license"> {
   /** Class name in Hugging Face transformers; for an architecture without a counterpart there, its name in llama.cpp. */
   readonly architecture: string;
   /** The settings in the form of config.json. */
@@ -19,12 +19,6 @@ export interface GgufDescription {
   readonly precision?: "fp32";
   /** Bytes of all parts of the model. */
   readonly bytes: number;
-  readonly tasks: readonly string[];
-  readonly text?: TextSettings;
-  /** Fields of generation_config.json. */
-  readonly generation?: Readonly<Record<string, unknown>>;
-  readonly chatTemplates?: Readonly<Record<string, string>>;
-  readonly license?: string;
   /** ggml types of the tensors, without duplicates. */
   readonly tensorTypes: readonly string[];
 }

@@ -1,6 +1,6 @@
 /** Writes a GGUF model with its matrices in another type. */
-import { access } from "node:fs/promises";
-import { InferyardError, getMessage, throwIfAborted, quoteOption } from "../../contract/errors.ts";
+import { existsSync } from "node:fs";
+import { InferyardError, throwIfAborted, quoteOption, unsupportedModel } from "../../contract/errors.ts";
 import { requireDecoder } from "../../formats/answers/decoder-answers.ts";
 import { requireEncoder } from "../../formats/answers/encoder-answers.ts";
 import { modelInvalid } from "../../formats/format-errors.ts";
@@ -14,6 +14,7 @@ import { type GgufModel, type GgufModelTensor, readGgufModel } from "../../forma
 import { ggufParts, type GgufTensorSource } from "../../formats/gguf/write-gguf.ts";
 import { writeAtomically } from "../../platform/node/atomic-write.ts";
 import { openBlocking } from "../../platform/node/files.ts";
+import { withOutputErrors } from "../../platform/node/output-errors.ts";
 
 /** Types that a model can be quantized to, in the spelling of the command line. */
 export const quantizationTypes = ["q8_0", "q4_0", "q4_k", "tq2_0", "i2_s"] as const;
@@ -65,7 +66,7 @@ export async function quantizeGguf(path: string, displayName: string, options: Q
   const { to, replace = false, signal } = options;
   const output = options.output ?? getOutput(displayName, to);
   const model = await readGgufModel(path, displayName, "everything");
-  if (!replace && (await exists(output))) {
+  if (!replace && existsSync(output)) {
     throw new InferyardError("OUTPUT_FAILED", `${output} exists`, {
       remedy: `choose another ${quoteOption("output")}, or set ${quoteOption("replace", true)}`,
     });
@@ -102,23 +103,8 @@ function getOutput(displayName: string, to: string): string {
   return displayName.replace(/(-\d{5}-of-\d{5})?\.gguf$/i, "").replace(/[-.](f32|f16|bf16)$/i, "") + `-${to}.gguf`;
 }
 
-async function exists(path: string): Promise<boolean> {
-  return await access(path).then(
-    () => true,
-    () => false,
-  );
-}
-
 async function write(output: string, fill: (append: (part: Uint8Array) => Promise<void>) => Promise<void>): Promise<void> {
-  try {
-    await writeAtomically(output, (file) => fill((part) => file.writeFile(part)));
-  } catch (cause) {
-    if (cause instanceof InferyardError) throw cause;
-    throw new InferyardError("OUTPUT_FAILED", `cannot write ${output}: ${getMessage(cause)}`, {
-      cause,
-      remedy: "check that the folder exists, is writable and has space left",
-    });
-  }
+  await withOutputErrors(output, () => writeAtomically(output, (file) => fill((part) => file.writeFile(part))));
 }
 
 type OpenFile = NonNullable<ReturnType<NonNullable<typeof openBlocking>>>;
@@ -142,9 +128,10 @@ function quantized(tensor: GgufModelTensor, wanted: EncodableType, read: (target
   const type = typeFor(tensor, wanted);
   if (type === old) return { name, type, shape, bytes, read: stored };
   if (!isDecodable(old)) {
-    throw new InferyardError("MODEL_UNSUPPORTED", `the tensor "${name}" is of the type ${old}, which cannot be read`, {
-      remedy: "quantize the model in single or half precision",
-    });
+    throw unsupportedModel(
+      `the tensor "${name}" is of the type ${old}, which cannot be read`,
+      "quantize the model in single or half precision",
+    );
   }
   return {
     name,

@@ -6,7 +6,7 @@ import { readFile, readdir, realpath } from "node:fs/promises";
 import { basename, join, sep } from "node:path";
 import { errorCode, statOrUndefined } from "../../storage/disk.ts";
 import { contentHash, hashInto } from "../store/blobs.ts";
-import { unreadable } from "../../formats/format-errors.ts";
+import { withReadErrors } from "../../formats/format-errors.ts";
 import type { HubReference } from "../reference/remote-reference.ts";
 import type { HubFile, Listing } from "./listing.ts";
 
@@ -19,11 +19,7 @@ function repositoryFolder(cacheFolder: string, repository: string): string {
  * undefined if it has none of the revision. Throws MODEL_INVALID if the cache cannot be read.
  */
 export async function readCachedListing(cacheFolder: string, reference: HubReference): Promise<Listing | undefined> {
-  try {
-    return await readListing(cacheFolder, reference);
-  } catch (error) {
-    throw unreadable(cacheFolder, error);
-  }
+  return withReadErrors(cacheFolder, () => readListing(cacheFolder, reference));
 }
 
 async function readListing(cacheFolder: string, reference: HubReference): Promise<Listing | undefined> {

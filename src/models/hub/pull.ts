@@ -1,7 +1,7 @@
 /** Pulls models into the store: files that the store has are kept, missing ones are fetched, and the model is published when it is complete. */
 import { mkdir } from "node:fs/promises";
 import { omitUndefined } from "../../contract/checked.ts";
-import { InferyardError } from "../../contract/errors.ts";
+import { invalidInput } from "../../contract/errors.ts";
 import { isRemote, parseHubName, parseRemote, canonicalName, type UrlReference } from "../reference/remote-reference.ts";
 import { withDiskErrors } from "../../storage/disk.ts";
 import { type StoreLayout, storeLayout } from "../store/layout.ts";
@@ -57,12 +57,9 @@ export async function pull(text: string, options: PullOptions, context: PullCont
     options.variant !== undefined &&
     options.variant !== remote.variant
   ) {
-    throw new InferyardError(
-      "INPUT_INVALID",
+    throw invalidInput(
       `${reference} names one variant, and "${options.variant}" was asked for beside it`,
-      {
-        remedy: "name the variant once",
-      },
+      "name the variant once",
     );
   }
   const { layout, environment, timing } = context;
@@ -93,12 +90,9 @@ async function getReference(text: string, layout: StoreLayout): Promise<string> 
   const found = await findModel(layout, text);
   if (found !== undefined) return `${found.record.reference}${found.variant === undefined ? "" : `:${found.variant}`}`;
   const isName = parseHubName(text) !== undefined && text.includes("/");
-  throw new InferyardError(
-    "INPUT_INVALID",
+  throw invalidInput(
     `"${text}" is neither in the store nor a reference to something that can be fetched`,
-    {
-      remedy: isName ? `write hf:${text}` : "write hf:owner/name, or the address of a file with #sha256:<digest> behind it",
-    },
+    isName ? `write hf:${text}` : "write hf:owner/name, or the address of a file with #sha256:<digest> behind it",
   );
 }
 

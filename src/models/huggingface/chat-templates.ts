@@ -2,7 +2,7 @@
  * Reads the chat templates of a model, in transformers' layout: chat_template.jinja with additional_chat_templates/NAME.jinja beside it, before that chat_template.json,
  * and first `chat_template` in tokenizer_config.json, a text or a list of named ones.
  */
-import { modelInvalid, unreadable } from "../../formats/format-errors.ts";
+import { modelInvalid, withReadErrors } from "../../formats/format-errors.ts";
 import { listFolder, readText } from "../../platform/node/files.ts";
 import { type Folder, displayNameIn, isFile, isJsonObject, readJsonObject, readStatus } from "../model-folder.ts";
 
@@ -41,9 +41,7 @@ async function readOlderForms(folder: Folder, { chat_template: stated }: Readonl
 async function readNamedTemplates(folder: Folder): Promise<Templates> {
   const [path, shown] = [`${folder.path}/${namedTemplatesFolder}`, displayNameIn(folder, namedTemplatesFolder)];
   if ((await readStatus(path, shown))?.isDirectory() !== true) return {};
-  const entries = await listFolder(path).catch((error: unknown) => {
-    throw unreadable(shown, error);
-  });
+  const entries = await withReadErrors(shown, () => listFolder(path));
   const names = entries.flatMap((entry) => namedTemplateFile.exec(entry.name)?.[1] ?? []).sort();
   if (names.length > maxNamedTemplates) {
     throw modelInvalid(
@@ -63,9 +61,7 @@ async function readNamedTemplates(folder: Folder): Promise<Templates> {
 async function readTemplate(folder: Folder, file: string): Promise<string | undefined> {
   const shown = displayNameIn(folder, file);
   if (!(await isFile(`${folder.path}/${file}`, shown))) return undefined;
-  return readText(`${folder.path}/${file}`).catch((error: unknown) => {
-    throw unreadable(shown, error);
-  });
+  return withReadErrors(shown, () => readText(`${folder.path}/${file}`));
 }
 
 /** A template, a list of `{ name, template }`, or an object of templates by name. */

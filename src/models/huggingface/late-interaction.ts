@@ -2,7 +2,7 @@
  * Reads the settings of late-interaction models: from the modules of sentence-transformers' MultiVectorEncoder, from PyLate's
  * config_sentence_transformers.json, or from ColBERT's artifact.metadata.
  */
-import { InferyardError } from "../../contract/errors.ts";
+import { unsupportedModel } from "../../contract/errors.ts";
 import { modelInvalid } from "../../formats/format-errors.ts";
 import { type Folder, type JsonObject, isJsonObject, readJsonObject, displayNameIn } from "../model-folder.ts";
 import type { LateInteraction, LateInteractionSettings, QueryExpansion } from "../manifest.ts";
@@ -111,10 +111,9 @@ async function readMask(folder: Folder, path: string): Promise<Pick<LateInteract
   const { config, displayName } = await readModuleConfig(folder, `${path}/config.json`);
   const { skiplist_words: words, skiplist_tasks: tasks, keep_only_token_ids: kept } = config;
   if (Array.isArray(kept) && kept.length > 0) {
-    throw new InferyardError(
-      "MODEL_UNSUPPORTED",
+    throw unsupportedModel(
       `${displayName} keeps the vectors of some tokens only (keep_only_token_ids), which is for documents that are images`,
-      { remedy: "use a model for texts" },
+      "use a model for texts",
     );
   }
   const listed = tasks === undefined || tasks === null ? ["document"] : [tasks].flat();

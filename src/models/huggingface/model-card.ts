@@ -4,6 +4,10 @@ import type { Folder, JsonObject } from "../model-folder.ts";
 
 /** Patterns of the class names in `architectures` of config.json, and the Hugging Face task that each serves. */
 const tasks: readonly (readonly [RegExp, string])[] = [
+  [
+    /^(Wav2Vec2|Hubert|WavLM|UniSpeech|SEW|Data2VecAudio).*ForSequenceClassification$|ForAudioClassification$/,
+    "audio-classification",
+  ],
   [/ForTokenClassification$/, "token-classification"],
   [/ForSequenceClassification$/, "text-classification"],
   [/ForMaskedLM$/, "fill-mask"],

@@ -2,16 +2,7 @@
 import { omitUndefined } from "../../contract/checked.ts";
 import { basename } from "../../platform/node/paths.ts";
 import { InferyardError } from "../../contract/errors.ts";
-import type {
-  Manifest,
-  ManifestSelection,
-  ManifestSettings,
-  ModelProbe,
-  Requirements,
-  TextSettings,
-  UnreadableVariant,
-  Variant,
-} from "../manifest.ts";
+import type { Manifest, TextSettings, UnreadableVariant, Variant } from "../manifest.ts";
 import { getArchitecture, readLicense, getTasks } from "./model-card.ts";
 import { usualKind } from "../language-tasks.ts";
 import { getModelClass } from "./model-classes.ts";
@@ -32,20 +23,14 @@ import type { VisionManifest } from "../vision-manifest.ts";
  * Statements about a model in manifests other than Hugging Face's files (inferyard.json, model_manifest.json of Termite, metadata.json of an .aimod package). A
  * field that is present takes precedence over the files of the folder.
  */
-export interface ManifestOverrides {
-  readonly source: Manifest["source"];
-  readonly name?: string;
-  readonly tasks?: readonly string[];
+export interface ManifestOverrides
+  extends
+    Pick<Manifest, "source">,
+    Partial<Pick<Manifest, "name" | "tasks" | "selection" | "requirements" | "probe" | "license" | "settings" | "provenance">> {
   /** Whether the model writes text. Its files state whether it continues a prompt or converts one text to another. */
   readonly writesText?: boolean;
   readonly text?: TextOverrides;
   readonly vision?: VisionManifest;
-  readonly selection?: ManifestSelection;
-  readonly requirements?: Requirements;
-  readonly probe?: ModelProbe;
-  readonly license?: string;
-  readonly settings?: ManifestSettings;
-  readonly provenance?: unknown;
   /** File of weights that becomes the first variant, relative to the folder. Absent: variants are ordered by preference. */
   readonly mainFile?: string;
   /** Whether the folder was written without subfolders. A missing folder of a module is then not an error. */

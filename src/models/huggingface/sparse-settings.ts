@@ -1,5 +1,5 @@
 /** Reads how a SparseEncoder of sentence-transformers makes sparse vectors. */
-import { InferyardError } from "../../contract/errors.ts";
+import { type InferyardError, unsupportedModel } from "../../contract/errors.ts";
 import type { SparseSettings } from "../manifest.ts";
 import { type Folder } from "../model-folder.ts";
 import type { Modules } from "./modules.ts";
@@ -27,5 +27,5 @@ export async function readSparseSettings(folder: Folder, { sparse, queries }: Mo
 
 function unsupported(displayName: string, key: string, value: unknown, known: readonly string[]): InferyardError {
   const message = `${displayName} has the ${key} ${JSON.stringify(value)}, which this version does not compute; it computes ${known.join(" and ")}`;
-  return new InferyardError("MODEL_UNSUPPORTED", message, { remedy: "use a model without it" });
+  return unsupportedModel(message, "use a model without it");
 }

@@ -1,6 +1,6 @@
 /** Reads how a model tokenizes text and pools vectors. Each setting comes from the file that the reference implementation reads it from. */
 import { omitUndefined } from "../../contract/checked.ts";
-import { InferyardError } from "../../contract/errors.ts";
+import { unsupportedModel } from "../../contract/errors.ts";
 import type { Pooling, TextSettings } from "../manifest.ts";
 import { readLateInteraction } from "./late-interaction.ts";
 import { type Folder, type JsonObject, isFile, displayNameIn } from "../model-folder.ts";
@@ -13,17 +13,13 @@ import { readTokenizerSettings } from "./tokenizer-settings.ts";
 import { type TokenLimit, readSentenceConfig, readTokenLimit } from "./token-limit.ts";
 
 /** Text settings that inferyard.json states. A field that is present takes precedence over the other files of the model. */
-export interface TextOverrides {
+export interface TextOverrides extends Partial<
+  Pick<TextSettings, "pooling" | "normalize" | "specialTokens" | "dropUnknown" | "prompts" | "defaultPrompt">
+> {
   /** Path of tokenizer.json, relative to the folder. */
   readonly tokenizer?: string;
-  readonly pooling?: Pooling;
-  readonly normalize?: boolean;
   /** Longest input in tokens; null: no limit. */
   readonly maxTokens?: number | null;
-  readonly specialTokens?: boolean;
-  readonly dropUnknown?: boolean;
-  readonly prompts?: Readonly<Record<string, string>>;
-  readonly defaultPrompt?: string;
 }
 
 /** Files that only models with text input have. If one is there, a missing tokenizer.json is an error when the model is used. */
@@ -191,9 +187,10 @@ function refuseOtherTransformerTask(
   const task = sentence?.config["transformer_task"] ?? (modules?.isMasked === true ? "fill-mask" : "feature-extraction");
   if (modules === undefined || modules.kind === "static" || task === expected) return;
   const file = displayNameIn(folder, sentence?.file ?? "sentence_bert_config.json");
-  throw new InferyardError("MODEL_UNSUPPORTED", `${file} asks for ${JSON.stringify(task)}, which this version does not compute`, {
-    remedy: `use a model for ${expected}`,
-  });
+  throw unsupportedModel(
+    `${file} asks for ${JSON.stringify(task)}, which this version does not compute`,
+    `use a model for ${expected}`,
+  );
 }
 
 /** Whether the modules describe a CrossEncoder: a Transformer alone, whose task is to classify. */

@@ -1,5 +1,5 @@
 /** Reads the modules of sentence-transformers with weights of their own (Dense, LayerNorm, SparseAutoEncoder, SparseStaticEmbedding), and checks their config.json against the shapes in their model.safetensors. */
-import { InferyardError } from "../../contract/errors.ts";
+import { type InferyardError, unsupportedModel } from "../../contract/errors.ts";
 import { basename, dirname } from "../../platform/node/paths.ts";
 import type { DenseActivation, ModuleWeights, VectorModule } from "../manifest.ts";
 import { type Folder, type JsonObject, isFile, pathInside, displayNameIn } from "../model-folder.ts";
@@ -216,17 +216,15 @@ export function missingModuleWeights(displayName: string, isPickled: boolean): I
   if (!isPickled)
     return modelInvalid(`${displayName} is missing, and modules.json names its folder`, "download the whole folder of the model");
   const name = basename(dirname(displayName));
-  return new InferyardError(
-    "MODEL_UNSUPPORTED",
+  return unsupportedModel(
     `the weights of ${displayName.slice(0, -"/model.safetensors".length)} are in pytorch_model.bin, which this version does not read`,
-    {
-      remedy: `write them as ${name}/model.safetensors: SentenceTransformer(MODEL).save_pretrained(FOLDER, safe_serialization=True)`,
-    },
+    `write them as ${name}/model.safetensors: SentenceTransformer(MODEL).save_pretrained(FOLDER, safe_serialization=True)`,
   );
 }
 
 function unsupported(what: string, known: string): InferyardError {
-  return new InferyardError("MODEL_UNSUPPORTED", `${what}, which this version does not compute; it computes ${known}`, {
-    remedy: "use a model without it, or an ONNX export with an output sentence_embedding",
-  });
+  return unsupportedModel(
+    `${what}, which this version does not compute; it computes ${known}`,
+    "use a model without it, or an ONNX export with an output sentence_embedding",
+  );
 }

@@ -1,6 +1,6 @@
 /** Reads the manifest of a model at a known location: a folder, a file of weights, or a package. */
 import { omitUndefined } from "../../contract/checked.ts";
-import { InferyardError } from "../../contract/errors.ts";
+import { InferyardError, unsupportedModel } from "../../contract/errors.ts";
 import { isPackage } from "../aimod/package-name.ts";
 import { readHuggingFace } from "../huggingface/read-huggingface.ts";
 import type { Manifest } from "../manifest.ts";
@@ -51,12 +51,9 @@ function keepNamedVariant(manifest: Manifest, { variant: wanted, displayName }: 
  */
 async function readSingleFile(file: Folder, options: ReadOptions): Promise<Manifest> {
   if (getFormat(file.path) === undefined) {
-    throw new InferyardError(
-      "MODEL_UNSUPPORTED",
+    throw unsupportedModel(
       `${file.displayName} is not a model: its name ends in none of .onnx, .safetensors, .gguf, .aimod`,
-      {
-        remedy: "give a file with one of these endings, or the folder of a model",
-      },
+      "give a file with one of these endings, or the folder of a model",
     );
   }
   const folder = await getFolder(file);

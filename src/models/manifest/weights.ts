@@ -1,7 +1,7 @@
 /** Finds the files of a folder that hold weights, and reads their format, size and precision. */
-import type { ModelFormat, Precision } from "../../contract/backend.ts";
+import type { ModelFiles, ModelFormat, Precision } from "../../contract/backend.ts";
 import { omitUndefined } from "../../contract/checked.ts";
-import { InferyardError } from "../../contract/errors.ts";
+import { InferyardError, unsupportedModel } from "../../contract/errors.ts";
 import { listFolder } from "../../platform/node/files.ts";
 import { basename, dirname, extname, join } from "../../platform/node/paths.ts";
 import type { GraphSignature } from "../../formats/onnx/onnx-graph.ts";
@@ -12,18 +12,11 @@ import { type Folder, pathInside, displayNameIn, sizeOfFile } from "../model-fol
 import { modelInvalid, unreadable } from "../../formats/format-errors.ts";
 
 /** A file of model weights (ONNX, safetensors or GGUF), and facts from its header. */
-export interface WeightsFile {
+export interface WeightsFile extends Pick<ModelFiles, "format" | "path" | "bytes" | "precision"> {
   /** Path relative to the folder. */
   readonly file: string;
-  readonly format: ModelFormat;
-  /** Absolute path. */
-  readonly path: string;
   /** Bytes of the file. */
   readonly size: number;
-  /** Bytes of the file and of the files with external data that it refers to. */
-  readonly bytes: number;
-  /** Precision of most of the weights. Absent if the file does not state it. */
-  readonly precision?: Precision;
   /** Inputs and outputs that an ONNX file states. */
   readonly signature?: GraphSignature;
 }
@@ -109,9 +102,10 @@ export function missingWeights(displayName: string, files: readonly string[]): I
 }
 
 function unsupported(what: string): InferyardError {
-  return new InferyardError("MODEL_UNSUPPORTED", `${what}, which this version does not read`, {
-    remedy: "export the model to ONNX: optimum-cli export onnx --model MODEL FOLDER",
-  });
+  return unsupportedModel(
+    `${what}, which this version does not read`,
+    "export the model to ONNX: optimum-cli export onnx --model MODEL FOLDER",
+  );
 }
 
 /**

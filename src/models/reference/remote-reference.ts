@@ -1,6 +1,6 @@
 /** Parses references to remote models: on the Hugging Face hub, or at a URL. */
 import { omitUndefined } from "../../contract/checked.ts";
-import { InferyardError } from "../../contract/errors.ts";
+import { type InferyardError, invalidInput } from "../../contract/errors.ts";
 
 /** A parsed reference to a model on the Hugging Face hub: `hf:owner/name[@revision][:variant]`. */
 export interface HubReference {
@@ -52,9 +52,10 @@ const hubPattern = new RegExp(
 function parseHub(reference: string): HubReference {
   const parsed = parseHubName(reference.slice("hf:".length));
   if (parsed !== undefined) return parsed;
-  throw new InferyardError("INPUT_INVALID", `"${reference}" does not name a model on Hugging Face`, {
-    remedy: "write hf:owner/name[@revision][:variant], for example hf:sentence-transformers/all-MiniLM-L6-v2:int8",
-  });
+  throw invalidInput(
+    `"${reference}" does not name a model on Hugging Face`,
+    "write hf:owner/name[@revision][:variant], for example hf:sentence-transformers/all-MiniLM-L6-v2:int8",
+  );
 }
 
 /** Parses `owner/name[@revision][:variant]`, the part of a hub reference after `hf:`. Returns undefined if the text does not have this form. */
@@ -112,7 +113,7 @@ function remedyForUrl(url: URL): string {
 }
 
 function invalidUrl(message: string, remedy: string): InferyardError {
-  return new InferyardError("INPUT_INVALID", message, { remedy });
+  return invalidInput(message, remedy);
 }
 
 /** The canonical text of a remote reference, without its variant: equal for all references to the same files. */

@@ -1,11 +1,11 @@
 /** Blobs: the contents of files, each stored once under its SHA-256 and never modified. */
 import { createHash } from "node:crypto";
-import { chmod, link, mkdir, readFile, rename, rm, symlink, utimes } from "node:fs/promises";
+import { chmod, link, mkdir, readFile, rename, rm, symlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { throwIfAborted } from "../../contract/errors.ts";
 import { readChunks } from "../../platform/node/read-chunks.ts";
 import { syncFolder } from "../../platform/node/atomic-write.ts";
-import { errorCode, diskError, withDiskErrors, statOrUndefined } from "../../storage/disk.ts";
+import { errorCode, diskError, touch, withDiskErrors, statOrUndefined } from "../../storage/disk.ts";
 import { writeFileAtomically } from "../../storage/atomic-write.ts";
 import type { StoreLayout } from "./layout.ts";
 import { isSha256 } from "./record-validation.ts";
@@ -57,13 +57,7 @@ export async function linkTo(file: string, path: string, target: string): Promis
 
 /** Sets the modification time of the blob to now, so that a concurrent `prune` keeps it. */
 export async function touchBlob(layout: StoreLayout, sha256: string): Promise<void> {
-  const path = blobPath(layout, sha256);
-  const now = new Date();
-  try {
-    await utimes(path, now, now);
-  } catch (error) {
-    if (!["EROFS", "EACCES", "EPERM", "ENOENT"].includes(errorCode(error) ?? "")) throw diskError(path, error);
-  }
+  await touch(blobPath(layout, sha256));
 }
 
 /** Removes the blob with this digest. Does nothing if the store does not have it. */

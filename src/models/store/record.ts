@@ -1,11 +1,11 @@
 /** Records: one JSON file per model with its files, variants and origin. A record is replaced atomically. */
-import { mkdir, readFile, rm, stat, utimes } from "node:fs/promises";
+import { mkdir, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { InferyardError } from "../../contract/errors.ts";
 import { entryKey } from "../aimod/entry-name.ts";
 import { modelInvalid } from "../../formats/format-errors.ts";
 import { parseHubName } from "../reference/remote-reference.ts";
-import { errorCode, diskError, listNames, withDiskErrors } from "../../storage/disk.ts";
+import { errorCode, diskError, listNames, touch, withDiskErrors } from "../../storage/disk.ts";
 import { writeFileAtomically } from "../../storage/atomic-write.ts";
 import type { StoreLayout } from "./layout.ts";
 import type { ModelRecord } from "./model-record.ts";
@@ -131,19 +131,9 @@ function decodeName(file: string): string | undefined {
   }
 }
 
-/**
- * Sets the time of the model's last use to now, in the modification time of its record. Does nothing in a store that this user
- * cannot write to.
- */
+/** Sets the time of the model's last use to now, in the modification time of its record, as `touch` does. */
 export async function touchRecord(layout: StoreLayout, name: string): Promise<void> {
-  const path = recordPath(layout, name);
-  const now = new Date();
-  try {
-    await utimes(path, now, now);
-  } catch (error) {
-    if (["EROFS", "EACCES", "EPERM", "ENOENT"].includes(errorCode(error) ?? "")) return;
-    throw diskError(path, error);
-  }
+  await touch(recordPath(layout, name));
 }
 
 /** Size in bytes of a model's files; files of equal content count once. */

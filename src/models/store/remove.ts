@@ -12,7 +12,7 @@ import { oldestRunningPull } from "./running-pulls.ts";
 import { isStaging } from "../../storage/staging.ts";
 import { sweepAbandonedFiles } from "./sweep.ts";
 import { removeTree } from "./trees.ts";
-import { InferyardError } from "../../contract/errors.ts";
+import { invalidInput } from "../../contract/errors.ts";
 
 /** The result of removing a model. */
 export interface RemoveReport {
@@ -51,9 +51,7 @@ export async function removeModel(layout: StoreLayout, text: string): Promise<Re
     }
     const { record, variant } = await requireModel(layout, text);
     if (variant !== undefined) {
-      throw new InferyardError("INPUT_INVALID", `${text} names a variant, and models are removed whole`, {
-        remedy: `inferyard remove ${record.name}`,
-      });
+      throw invalidInput(`${text} names a variant, and models are removed whole`, `inferyard remove ${record.name}`);
     }
     await removeRecord(layout, record.name);
     const needed = await neededContent(layout);

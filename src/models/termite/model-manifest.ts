@@ -1,5 +1,5 @@
 /** Reads model_manifest.json, the manifest of Termite (antflydb/termite), and compares it with the files of the folder. */
-import { InferyardError } from "../../contract/errors.ts";
+import { unsupportedModel } from "../../contract/errors.ts";
 import { computeDigest } from "../digest.ts";
 import type { ManifestOverrides } from "../huggingface/read-huggingface.ts";
 import { manifestInvalid } from "../validation/manifest-errors.ts";
@@ -53,12 +53,9 @@ export async function readTermite(folder: Folder, options: ReadOptions, only?: s
 async function checked(folder: Folder, value: JsonObject): Promise<TermiteJson> {
   const displayName = displayNameIn(folder, fileName);
   if (getTermiteModelType(String(value["type"])) === "predictor") {
-    throw new InferyardError(
-      "MODEL_UNSUPPORTED",
+    throw unsupportedModel(
       `${displayName} describes a predictor of tables, which this version does not run`,
-      {
-        remedy: "export the predictor to ONNX and give the path of that file",
-      },
+      "export the predictor to ONNX and give the path of that file",
     );
   }
   // Imported on demand: loading zod takes longer than loading all other modules of this folder.

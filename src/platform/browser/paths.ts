@@ -1,11 +1,12 @@
 /** Path functions for browsers: a path is a URL without query, or a relative file name. Replaces src/platform/node/paths.ts. */
+import { decodePercent } from "../percent-encoding.ts";
 
 /** Separator of path components in a browser, where a path is a URL without query, or a relative file name. */
 export const sep = "/";
 
 /** The percent-decoded last component of a path, without `suffix` if it ends with it. */
 export function basename(path: string, suffix = ""): string {
-  const name = decoded(path.slice(path.lastIndexOf("/") + 1));
+  const name = decodePercent(path.slice(path.lastIndexOf("/") + 1));
   return suffix !== "" && name !== suffix && name.endsWith(suffix) ? name.slice(0, -suffix.length) : name;
 }
 
@@ -49,13 +50,4 @@ export function join(base: string, ...names: readonly string[]): string {
 
 function isUrl(path: string): boolean {
   return /^[a-z][a-z0-9+.-]+:\/\//i.test(path);
-}
-
-/** Decodes a percent-encoded name; a malformed one is returned unchanged. */
-function decoded(name: string): string {
-  try {
-    return decodeURIComponent(name);
-  } catch {
-    return name;
-  }
 }

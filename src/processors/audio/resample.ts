@@ -2,7 +2,7 @@
  * Resampling with the response of soxr's quality HQ, the reference of librosa and of Hugging Face's pipelines: a linear-phase low-pass filter
  * (`resampling-filter.ts`).
  *
- * Largest differences from soxr 1.1.0: 2e-6 on white noise with a peak of 1 where the reduced ratio has factors up to 4 (8, 12, 24, 32, 48 kHz to
+ * Largest differences from soxr 1.1.0: 5e-6 on white noise with a peak of 1 where the reduced ratio has factors up to 4 (8, 12, 24, 32, 48 kHz to
  * 16 kHz). Elsewhere soxr's polyphase stage attenuates the upper fifth of the band by up to 0.01 dB: 3e-3 on white noise at least 200 samples
  * from either end, 3e-4 on sound whose power falls with frequency as that of speech does.
  */

@@ -27,9 +27,9 @@ export interface Resampler {
 /** The centre of the transition band relative to the lower Nyquist frequency, the shape of the Kaiser window, and its length. */
 const design = { cutoff: 0.956872, beta: 13.04, periods: 193.2 } as const;
 
-/** Samples that `length` samples become: the nearest whole number, the lower one of two. */
+/** Samples that `length` samples become: the nearest whole number, with soxr's rounding of the quotient. */
 export function resampledLength(length: number, { input, output }: ResamplingRatio): number {
-  return Math.max(0, Math.ceil((length * output) / input - 0.5));
+  return Math.floor(length / (input / output) + 0.5);
 }
 
 /** The modified Bessel function of the first kind and order 0, by its power series. */

@@ -1,12 +1,9 @@
 /** What is done to a picture before a model sees it, in one form for every configuration. `readImageSettings` makes it from preprocessor_config.json. */
 import type { PictureSize, ResizeReference } from "./resize-picture.ts";
 import type { LetterboxRule } from "./letterbox.ts";
-import type { ResamplingFilter } from "./resampling-filters.ts";
+import type { SettingsFilter } from "./resampling-filters.ts";
 import type { SizeRule } from "./target-size.ts";
 import type { PixelScaling } from "./pixel-values.ts";
-
-/** A filter of Pillow, or OpenCV's bilinear one, which has no antialiasing. */
-export type SettingsFilter = ResamplingFilter | "opencv-linear";
 
 /** The steps in their order. An absent step is not done. */
 export interface ImageSettings extends PixelScaling {

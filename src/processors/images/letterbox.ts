@@ -3,9 +3,9 @@ import { InferyardError } from "../../contract/errors.ts";
 import { isJsonObject } from "../../formats/json/exact-json.ts";
 import { cropPicture } from "./arrange-picture.ts";
 import { resizeLinear } from "./geometry/resize-linear.ts";
-import type { SettingsFilter } from "./image-settings.ts";
 import type { Colour } from "./picture-colours.ts";
 import type { Picture } from "./picture.ts";
+import type { SettingsFilter } from "./resampling-filters.ts";
 import { type PictureSize, type ResizeReference, resizePicture } from "./resize-picture.ts";
 import { type Fields, readNumbers, readSize } from "./size-fields.ts";
 

@@ -1,11 +1,11 @@
 /** preprocessor_config.json and processor_config.json of transformers, old forms and new, and timm's config.json, to `ImageSettings`. */
 import { InferyardError } from "../../contract/errors.ts";
 import { isJsonObject } from "../../formats/json/exact-json.ts";
-import type { ImageSettings, SettingsFilter } from "./image-settings.ts";
+import type { ImageSettings } from "./image-settings.ts";
 import { readLetterbox } from "./letterbox.ts";
 import { type ProcessorClass, classesOfModels, defaultNormalization, processorClasses } from "./processor-classes.ts";
 import type { PictureSize } from "./resize-picture.ts";
-import { resamplingFilters } from "./resampling-filters.ts";
+import { type SettingsFilter, resamplingFilters } from "./resampling-filters.ts";
 import { type Fields, readNumbers, readSize, refuseUnknownFields } from "./size-fields.ts";
 import { isTimmConfig, readTimmSettings } from "./timm-settings.ts";
 import type { SizeRule } from "./target-size.ts";

@@ -3,6 +3,9 @@
 /** A filter by its name in Pillow's `Image.Resampling`. */
 export type ResamplingFilter = "nearest" | "lanczos" | "bilinear" | "bicubic" | "box" | "hamming";
 
+/** A filter of Pillow, or OpenCV's bilinear one, which has no antialiasing. */
+export type SettingsFilter = ResamplingFilter | "opencv-linear";
+
 /** The filters by the number that `resample` has in configurations. */
 export const resamplingFilters: readonly ResamplingFilter[] = ["nearest", "lanczos", "bilinear", "bicubic", "box", "hamming"];
 

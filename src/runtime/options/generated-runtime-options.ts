@@ -1,4 +1,4 @@
-/** Written by `npm run schemas`; the table of options beside it is the source. */
+/** Written by `npm run schemas`; the table of options is the source. */
 
 /** Settings of a runtime that inferyard.yaml has, too. */
 export interface RuntimeOptions {

@@ -1,8 +1,6 @@
 /**
  * The options of loading: one row for each, from which come their names, checks, settings, variables, flags, JSON schema and the
- * rows of docs/reference/configuration.md. The types are those of the contract; the compiler requires a row for each member.
- *
- * A new option needs a member in `LoadSettings`, or in `NativeSettings` if `native` alone has it, a row here, and `npm run schemas`.
+ * rows of docs/reference/configuration.md, and the types of the contract: a new option is a row here, and `npm run schemas`.
  */
 import type { LoadSettings } from "../../contract/backend.ts";
 import type { UserLoadSettings } from "../../kernels/native-settings.ts";

@@ -41,8 +41,8 @@ export type OptionType =
   | { readonly kind: "targets" }
   /** A list of LoRA adapters; as text "PATH" or "PATH=SCALE", separated by commas. */
   | { readonly kind: "adapters" }
-  /** A value that the owner of the option checks. `typescript`: its type. */
-  | { readonly kind: "unchecked"; readonly typescript?: string };
+  /** A value that the owner of the option checks. */
+  | { readonly kind: "unchecked" };
 
 /** A flag of the command line: its syntax, "--top-k <number>", and its line in the help text. */
 export type Flag = readonly [syntax: string, help: string];
@@ -50,7 +50,11 @@ export type Flag = readonly [syntax: string, help: string];
 /** One option. */
 export interface Option {
   readonly type: OptionType;
-  /** What changes if it is set. Markdown on one line; links are relative to docs/reference/configuration.md. */
+  /** Type in TypeScript. Default: that of the values that `type` has. */
+  readonly typescript?: string;
+  /** Default: false. */
+  readonly isRequired?: boolean;
+  /** What changes if it is set. Markdown on one line; links are relative to docs/reference/configuration.md. Default: `field`. */
   readonly description?: string;
   /** Value if it is not set, as a user would write it. Default: it depends on the machine, the model or the call. */
   readonly default?: string | number | boolean | readonly (string | number)[];

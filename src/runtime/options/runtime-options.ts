@@ -16,6 +16,7 @@ import {
   listOption,
   positiveInteger,
   size,
+  unchecked,
   zeroOrMore,
 } from "./option.ts";
 
@@ -79,7 +80,8 @@ export const runtimeOptions: Readonly<Record<keyof RuntimeOptions, DescribedOpti
       "Maximum memory of the machine that all models may take together: `2GB`, `500MB`, `1.5GiB`, or bytes. Unused models are evicted to make room, the least recently used first. Not set: no limit; for `serve`, 80 % of the memory of the machine or of its control group.",
   },
   maxDeviceMemory: {
-    type: { kind: "unchecked", typescript: "Readonly<Record<string, number | string>>" },
+    type: unchecked,
+    typescript: "Readonly<Record<string, number | string>>",
     description:
       "Maximum memory of single devices by name (`cuda:0: 8GB`). A name that is not a device, and `cpu`, are refused; a device that this machine does not have limits nothing, so that one file serves several machines. A map, which only the file can have.",
   },

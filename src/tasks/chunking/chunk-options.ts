@@ -1,6 +1,6 @@
 /** Options of the task `chunking`: validation and defaults. */
 import type { ChunkSettings, ChunkStrategy, LateStructure } from "../text-threads/chunked-text.ts";
-import { InferyardError } from "../../contract/errors.ts";
+import { type InferyardError, invalidInput } from "../../contract/errors.ts";
 import {
   refuseUnlisted,
   type OptionTable,
@@ -13,9 +13,10 @@ import {
   unchecked,
   zeroOrMore,
 } from "../../runtime/options/option.ts";
-import { type OffsetUnit, offsetUnits } from "../../tokenizers/index.ts";
+import { offsetUnits } from "../../tokenizers/index.ts";
 import { separatorNames } from "./separators.ts";
 import type { Separator } from "../text-threads/chunked-text.ts";
+import type { ChunkOptions } from "./generated-chunk-options.ts";
 
 /** All values of the option `strategy`. */
 export const chunkStrategies: readonly ChunkStrategy[] = [
@@ -38,52 +39,23 @@ export function runsModel(strategy: ChunkStrategy): boolean {
 /** All values of the option `structure`. */
 export const lateStructures: readonly LateStructure[] = ["fixed", "markdown", "code"];
 
-/** Options of `Runtime.chunk`. */
-export interface ChunkOptions {
-  /**
-   * How chunk boundaries are chosen. "fixed": at separators. "markdown", "code": at the structure of the text. "semantic": where the embeddings of
-   * adjacent sentences differ most. "token-classification": where a model with that head marks an end. "late": as `structure` states, and every
-   * chunk gets an embedding computed from the whole text (late chunking, Günther et al. 2024). Default: "fixed".
-   */
-  readonly strategy?: ChunkStrategy;
-  /** Maximum number of tokens of a chunk, special tokens not counted. Default: 500. */
-  readonly targetTokens?: number;
-  /** Number of tokens at the end of a chunk that the next one repeats, at most, counted word by word; less than `targetTokens`. Default: 0. */
-  readonly overlapTokens?: number;
-  /** Maximum number of chunks per text. The rest of the text is dropped and `truncated` is true. Default: no limit. */
-  readonly maxChunks?: number;
-  /** Separators to break at, the most preferred first. Not with "code". Default: paragraphs, lines, sentences, words. */
-  readonly separators?: readonly Separator[];
-  /** Unit of `start` and `end`: UTF-16 code units, as in JavaScript strings, code points, or UTF-8 bytes. Default: "utf16". */
-  readonly offsets?: OffsetUnit;
-  /** With "semantic": break between adjacent sentences whose cosine similarity is below this value, -1 to 1. Default: by `percentile`. */
-  readonly threshold?: number;
-  /** With "semantic": break where the cosine distance of adjacent sentences is above this percentile of all distances, 0 to 100. Default: 95. */
-  readonly percentile?: number;
-  /** With "late": the strategy that chooses the boundaries. Default: "fixed". */
-  readonly structure?: LateStructure;
-  /** With "late": name of the model's prompt to prepend. Default: the model's default prompt, if any. */
-  readonly prompt?: string;
-  /** With "late" and "token-classification": overlap in tokens of the windows that a longer text is read in. Default: a quarter of a window. */
-  readonly stride?: number;
-  /** Cancels the call, which then rejects with ABORTED. */
-  readonly signal?: AbortSignal;
-}
-
 /** All options of `chunk`. Any other name is refused. */
 export const chunkOptions: OptionTable<ChunkOptions> = {
   strategy: {
     type: choice(chunkStrategies),
     flag: ["--strategy <strategy>", "where to cut (default: fixed)"],
-    field: "Default: fixed",
+    field:
+      'How chunk boundaries are chosen. "fixed": at separators. "markdown", "code": at the structure of the text. "semantic": where the embeddings of adjacent sentences differ most. "token-classification": where a model with that head marks an end. "late": as `structure` states, and every chunk gets an embedding computed from the whole text (late chunking, Günther et al. 2024). Default: "fixed"',
   },
   targetTokens: {
     type: positiveInteger,
     flag: ["--target-tokens <number>", "maximum tokens of a chunk (default: 500)"],
-    field: "Maximum tokens per chunk. Default: 500",
+    field: "Maximum number of tokens of a chunk, special tokens not counted. Default: 500",
   },
   overlapTokens: {
     type: zeroOrMore,
+    description:
+      "Number of tokens at the end of a chunk that the next one repeats, at most, counted word by word; less than `targetTokens`. Default: 0",
     flag: ["--overlap <number>", "tokens that consecutive chunks share (default: 0)"],
     field: "Tokens that consecutive chunks share. Default: 0",
   },
@@ -92,28 +64,49 @@ export const chunkOptions: OptionTable<ChunkOptions> = {
     flag: ["--max-chunks <number>", "maximum chunks of one document"],
     field: "Maximum number of chunks; the rest of the text is dropped, and `truncated` is true. Default: no limit",
   },
-  separators: { type: listOption, flag: ["--separators <names>", `preferred first: ${separatorNames.join(",")}`] },
+  separators: {
+    type: listOption,
+    typescript: "readonly Separator[]",
+    description:
+      'Separators to break at, the most preferred first. Not with "code". Default: paragraphs, lines, sentences, words',
+    flag: ["--separators <names>", `preferred first: ${separatorNames.join(",")}`],
+  },
   offsets: {
     type: choice(offsetUnits),
+    description:
+      'Unit of `start` and `end`: UTF-16 code units, as in JavaScript strings, code points, or UTF-8 bytes. Default: "utf16"',
     flag: ["--offsets <unit>", "unit of start and end (default: utf16)"],
     field: "Unit of `start_char` and `end_char`. Default: utf16",
   },
   threshold: {
     type: { kind: "number", min: -1, max: 1 },
     flag: ["--threshold <similarity>", "semantic: split where the similarity is below"],
-    field: "With semantic: split between sentences whose cosine is below this",
+    field:
+      'With "semantic": break between adjacent sentences whose cosine similarity is below this value, -1 to 1. Default: by `percentile`',
   },
   percentile: {
     type: number,
+    description:
+      'With "semantic": break where the cosine distance of adjacent sentences is above this percentile of all distances, 0 to 100. Default: 95',
     flag: ["--percentile <percent>", "semantic: split at distances above this percentile (default: 95)"],
   },
   structure: {
     type: choice(lateStructures),
+    description: 'With "late": the strategy that chooses the boundaries. Default: "fixed"',
     flag: ["--structure <strategy>", "late: how boundaries are chosen (default: fixed)"],
   },
-  prompt: { type: name, flag: ["--prompt <name>", "late: prompt of the model put before the text"] },
-  stride: { type: zeroOrMore, flag: ["--stride <tokens>", "late, token-classification: how far windows overlap"] },
-  signal: { type: unchecked },
+  prompt: {
+    type: name,
+    description: "With \"late\": name of the model's prompt to prepend. Default: the model's default prompt, if any",
+    flag: ["--prompt <name>", "late: prompt of the model put before the text"],
+  },
+  stride: {
+    type: zeroOrMore,
+    description:
+      'With "late" and "token-classification": overlap in tokens of the windows that a longer text is read in. Default: a quarter of a window',
+    flag: ["--stride <tokens>", "late, token-classification: how far windows overlap"],
+  },
+  signal: { type: unchecked, typescript: "AbortSignal", description: "Cancels the call, which then rejects with ABORTED" },
 };
 
 const defaultTarget = 500;
@@ -144,9 +137,10 @@ export function chunkSettings(options: ChunkOptions): ChunkSettings {
 
 function checkOverlap(overlap: number, target: number): void {
   if (overlap < target) return;
-  throw new InferyardError("INPUT_INVALID", `overlapTokens is ${overlap}, and must be below targetTokens, which is ${target}`, {
-    remedy: "lower overlapTokens: a tenth of targetTokens is usual",
-  });
+  throw invalidInput(
+    `overlapTokens is ${overlap}, and must be below targetTokens, which is ${target}`,
+    "lower overlapTokens: a tenth of targetTokens is usual",
+  );
 }
 
 function checkSeparators(
@@ -157,12 +151,10 @@ function checkSeparators(
   if (separators === undefined) return;
   if (strategy === "code") throw misplaced("separators", "with the strategy code, which cuts by brackets and lines");
   if (structure === "code") throw misplaced("separators", "with the structure code, which cuts by brackets and lines");
-  if (!Array.isArray(separators)) throw new InferyardError("INPUT_INVALID", "separators must be an array of names");
+  if (!Array.isArray(separators)) throw invalidInput("separators must be an array of names");
   for (const separator of separators) refuseUnlisted("a separator", separator, separatorNames);
   if (new Set(separators).size < separators.length) {
-    throw new InferyardError("INPUT_INVALID", `a separator is named twice: ${separators.join(", ")}`, {
-      remedy: "name each once, the most preferred first",
-    });
+    throw invalidInput(`a separator is named twice: ${separators.join(", ")}`, "name each once, the most preferred first");
   }
 }
 
@@ -185,12 +177,10 @@ function checkStrategyOptions(strategy: ChunkStrategy, options: ChunkOptions): v
 }
 
 function misplaced(name: string, where: string): InferyardError {
-  return new InferyardError("INPUT_INVALID", `${name} has no effect ${where}`, { remedy: `leave ${name} out` });
+  return invalidInput(`${name} has no effect ${where}`, `leave ${name} out`);
 }
 
 function refuseOutside(name: string, value: number | undefined, min: number, max: number): void {
   if (value === undefined || (value >= min && value <= max)) return;
-  throw new InferyardError("INPUT_INVALID", `${name} is ${String(value)}, and must be from ${min} to ${max}`, {
-    remedy: `correct ${name}, or leave it out`,
-  });
+  throw invalidInput(`${name} is ${String(value)}, and must be from ${min} to ${max}`, `correct ${name}, or leave it out`);
 }

@@ -4,7 +4,7 @@
  */
 import type { Chunk, ChunkedText } from "../text-threads/chunked-text.ts";
 import { at, omitUndefined } from "../../contract/checked.ts";
-import { InferyardError } from "../../contract/errors.ts";
+import { InferyardError, invalidInput } from "../../contract/errors.ts";
 import { type Tokenizer, convertSpans } from "../../tokenizers/index.ts";
 import { splitIntoAtoms, penalizeBreaksInBlocks } from "./atoms.ts";
 import type { ChunkSettings } from "../text-threads/chunked-text.ts";
@@ -39,8 +39,7 @@ export async function chunkTexts(
   const counter = new TokenCounter(tokenizer);
   const results: ChunkedText[] = [];
   for (const [index, text] of texts.entries()) {
-    if (typeof text !== "string")
-      throw new InferyardError("INPUT_INVALID", `text ${index} is ${text === null ? "null" : typeof text}, not a string`);
+    if (typeof text !== "string") throw invalidInput(`text ${index} is ${text === null ? "null" : typeof text}, not a string`);
     results.push(await (chunkOffThread?.(text) ?? chunkText(text, counter, settings, model)));
   }
   return results;

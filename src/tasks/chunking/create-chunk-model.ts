@@ -1,6 +1,6 @@
 /** Adapts a loaded model to the interface that chunking uses. */
 import { omitUndefined } from "../../contract/checked.ts";
-import { InferyardError } from "../../contract/errors.ts";
+import { unsupportedModel } from "../../contract/errors.ts";
 import { embed } from "../embedding/embed.ts";
 import type { Encoder } from "../batching/run-encodings.ts";
 import { recognize } from "../token-classification/recognize.ts";
@@ -28,7 +28,8 @@ export function createChunkModel(encoder: Encoder, settings: ChunkSettings): Chu
 function refuseOtherHead({ manifest: { name, tasks } }: Encoder): void {
   if (tasks.includes("token-classification")) return;
   const message = `${name} has no token-classification head, which the strategy "token-classification" needs`;
-  throw new InferyardError("MODEL_UNSUPPORTED", message, {
-    remedy: "use a model made for it (mirth/chonky_modernbert_base_1, exported to ONNX), or another strategy",
-  });
+  throw unsupportedModel(
+    message,
+    "use a model made for it (mirth/chonky_modernbert_base_1, exported to ONNX), or another strategy",
+  );
 }

@@ -5,7 +5,7 @@
  */
 import { omitUndefined } from "../../contract/checked.ts";
 import { findLowerBound } from "../encoding/binary-search.ts";
-import { InferyardError, quoteOption } from "../../contract/errors.ts";
+import { quoteOption, unsupportedModel } from "../../contract/errors.ts";
 import type { Encoding } from "../../tokenizers/index.ts";
 import { embedSettings } from "../embedding/embed-options.ts";
 import { encodeTexts } from "../encoding/encode-texts.ts";
@@ -130,14 +130,12 @@ function tokenRanges(
 function refuseOtherPooling({ manifest: { name, tasks, text }, outputs }: Encoder): void {
   const remedy = `use a model with token vectors and mean pooling (a GGUF model has them on ${quoteOption("target", "native")}), or embed the chunks of another strategy`;
   if (!outputs.some(({ shape }) => shape.length === 3))
-    throw new InferyardError("MODEL_UNSUPPORTED", `${name} returns one vector per text, and late chunking needs token vectors`, {
-      remedy,
-    });
+    throw unsupportedModel(`${name} returns one vector per text, and late chunking needs token vectors`, remedy);
   const isEmbedder = tasks.length === 0 || tasks.includes("feature-extraction") || tasks.includes("sentence-similarity");
   // Label scores and vocabulary logits have rank 3, too.
   if (text?.pooling === undefined && !isEmbedder)
-    throw new InferyardError("MODEL_UNSUPPORTED", `${name} is a model for ${tasks.join(", ")}, not for embeddings`, { remedy });
+    throw unsupportedModel(`${name} is a model for ${tasks.join(", ")}, not for embeddings`, remedy);
   const pooling = text?.pooling ?? "mean";
   if (pooling === "mean" || pooling === "none") return;
-  throw new InferyardError("MODEL_UNSUPPORTED", `${name} has pooling "${pooling}", and late chunking needs "mean"`, { remedy });
+  throw unsupportedModel(`${name} has pooling "${pooling}", and late chunking needs "mean"`, remedy);
 }

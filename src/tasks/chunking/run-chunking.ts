@@ -2,7 +2,8 @@
 import type { Encoder } from "../batching/run-encodings.ts";
 import type { TokenizerCall } from "../definition/task.ts";
 import { longTextChunker } from "../text-threads/text-workers.ts";
-import { type ChunkOptions, chunkSettings, runsModel } from "./chunk-options.ts";
+import { chunkSettings, runsModel } from "./chunk-options.ts";
+import type { ChunkOptions } from "./generated-chunk-options.ts";
 import { type ChunkedTexts, chunkTexts } from "./chunk.ts";
 
 /** The call for a strategy that runs no model; undefined for one that runs it. Throws INPUT_INVALID for invalid options. */

@@ -1,28 +1,15 @@
 /** Options of the tasks `text-classification` and `zero-shot-classification`. */
-import { type HeadActivation, headActivations } from "../encoding/label-head.ts";
+import { headActivations } from "../encoding/label-head.ts";
 import { type OptionTable, boolean, choice, positiveInteger, textOption, listOption } from "../../runtime/options/option.ts";
-import { type TextTaskOptions, textTaskOptions, truncateWithField } from "../definition/task-options.ts";
-
-/** Options of `Runtime.classify`. With `labels` the task is `zero-shot-classification`, otherwise `text-classification`. */
-export interface ClassifyOptions extends TextTaskOptions {
-  /** Number of labels returned per text, best first. Default: all. */
-  readonly topK?: number;
-  /** Function from logits to scores. Default: from config.json (`problem_type`, else the number of labels). */
-  readonly activation?: HeadActivation;
-  /** Candidate labels, scored by a natural-language-inference model (zero-shot). Default: the labels the model was trained on. */
-  readonly labels?: readonly string[];
-  /** With `labels`: hypothesis to test, in which {} is replaced by the label. Default: "This example is {}." */
-  readonly hypothesisTemplate?: string;
-  /** With `labels`: true scores each label independently, false normalizes the scores to sum 1. Default: false. */
-  readonly multiLabel?: boolean;
-}
+import { textTaskOptions, truncateWithField } from "../definition/task-options.ts";
+import type { ClassifyOptions } from "./generated-classify-options.ts";
 
 /** All options of `classify`. Any other name is refused. */
 export const classifyOptions: OptionTable<ClassifyOptions> = {
   topK: {
     type: positiveInteger,
     flag: ["--top-k <number>", "labels of each text, best first"],
-    field: "Maximum number of labels per text. Default: all",
+    field: "Number of labels returned per text, best first. Default: all",
   },
   labels: {
     type: listOption,
@@ -33,15 +20,16 @@ export const classifyOptions: OptionTable<ClassifyOptions> = {
   hypothesisTemplate: {
     type: textOption,
     flag: ["--template <sentence>", "with --labels: hypothesis in which {} stands for the label"],
-    field: "With `labels`: hypothesis for a label, which replaces {}. Default: This example is {}.",
+    field: 'With `labels`: hypothesis to test, in which {} is replaced by the label. Default: "This example is {}."',
   },
   multiLabel: {
     type: boolean,
     flag: ["--multi-label", "with --labels: score each label independently"],
-    field: "With `labels`: score each label independently. Default: false",
+    field: "With `labels`: true scores each label independently, false normalizes the scores to sum 1. Default: false",
   },
   activation: {
     type: choice(headActivations),
+    description: "Function from logits to scores. Default: from config.json (`problem_type`, else the number of labels)",
     flag: ["--activation <how>", "activation function, instead of the model's own"],
   },
   ...textTaskOptions,

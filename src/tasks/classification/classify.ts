@@ -1,7 +1,7 @@
 /** Task `text-classification` (Hugging Face): scores of a classifier's labels, equal to transformers' pipeline of that name. */
 import { at } from "../../contract/checked.ts";
 import { readCounts } from "../encoding/read-counts.ts";
-import { InferyardError } from "../../contract/errors.ts";
+import { invalidInput } from "../../contract/errors.ts";
 import { type TextPair, encodePairs } from "../encoding/encode-pairs.ts";
 import { type Encoder, runEncodings } from "../batching/run-encodings.ts";
 import { type Classifications, type LabelScore, applyActivation, getLabelHead, logitsOutput } from "../encoding/label-head.ts";
@@ -9,7 +9,8 @@ import { requireFinite } from "../encoding/require-finite.ts";
 import { classifyZeroShot } from "./zero-shot.ts";
 import { checkOptions } from "../../runtime/options/option.ts";
 import { textTaskSettings } from "../definition/task-options.ts";
-import { type ClassifyOptions, classifyOptions } from "./classify-options.ts";
+import { classifyOptions } from "./classify-options.ts";
+import type { ClassifyOptions } from "./generated-classify-options.ts";
 
 /** Classifies texts, or pairs of texts that the model reads together. Throws MODEL_UNSUPPORTED for a model without a classification head. */
 export async function classify(
@@ -48,12 +49,9 @@ export async function classify(
 
 function requireSingleText(text: string | TextPair): string {
   if (typeof text !== "object" || text === null) return text;
-  throw new InferyardError(
-    "INPUT_INVALID",
+  throw invalidInput(
     "with `labels` every text is paired with each label, so an input cannot be a pair itself",
-    {
-      remedy: "give single texts, or leave `labels` out",
-    },
+    "give single texts, or leave `labels` out",
   );
 }
 
@@ -61,7 +59,7 @@ function requireSingleText(text: string | TextPair): string {
 function refuseUnused(what: string, options: ClassifyOptions, names: readonly (keyof ClassifyOptions)[]): void {
   const given = names.find((name) => options[name] !== undefined);
   if (given === undefined) return;
-  throw new InferyardError("INPUT_INVALID", `"${given}" has no effect with ${what}`, { remedy: `leave "${given}" out` });
+  throw invalidInput(`"${given}" has no effect with ${what}`, `leave "${given}" out`);
 }
 
 function ranked(scores: Float32Array, labels: readonly string[]): LabelScore[] {

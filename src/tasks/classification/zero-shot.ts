@@ -3,24 +3,19 @@
  * whether the hypothesis "This example is LABEL." follows from the text (Yin et al. 2019), as in transformers' pipeline.
  */
 import { at } from "../../contract/checked.ts";
-import { InferyardError } from "../../contract/errors.ts";
+import { invalidInput, unsupportedModel } from "../../contract/errors.ts";
 import type { Manifest } from "../../models/manifest.ts";
 import { encodePairs } from "../encoding/encode-pairs.ts";
 import { type Encoder, runEncodings } from "../batching/run-encodings.ts";
 import { type Classifications, applyActivation, getLabelHead, logitsOutput } from "../encoding/label-head.ts";
 import { requireFinite } from "../encoding/require-finite.ts";
-import { type TextTaskOptions, textTaskSettings } from "../definition/task-options.ts";
+import { textTaskSettings } from "../definition/task-options.ts";
+import type { ClassifyOptions } from "./generated-classify-options.ts";
 
 /** Options of `classifyZeroShot`. */
-export interface ZeroShotOptions extends TextTaskOptions {
+export interface ZeroShotOptions extends Omit<ClassifyOptions, "labels" | "activation"> {
   /** Candidate labels, at least one. */
   readonly labels: readonly string[];
-  /** Hypothesis to test, in which {} is replaced by the label. Default: "This example is {}." */
-  readonly hypothesisTemplate?: string;
-  /** true scores each label independently, false normalizes the scores to sum 1. Default: false. */
-  readonly multiLabel?: boolean;
-  /** Number of labels returned per text, best first. Default: all. */
-  readonly topK?: number;
 }
 
 const defaultTemplate = "This example is {}.";
@@ -91,21 +86,19 @@ function getEntailmentHead(manifest: Manifest): EntailmentHead {
   if (entailment !== -1 && labels.length >= 2) {
     return { entailment, contradiction: entailment === 0 ? labels.length - 1 : 0 };
   }
-  throw new InferyardError(
-    "MODEL_UNSUPPORTED",
+  throw unsupportedModel(
     `${manifest.name} has no label that says entailment (it has ${labels.slice(0, 4).join(", ")}), so it cannot judge labels of your own`,
-    { remedy: "use a natural-language-inference model, or leave `labels` out" },
+    "use a natural-language-inference model, or leave `labels` out",
   );
 }
 
 function checkLabels(labels: readonly string[], template: string): void {
   if (!Array.isArray(labels) || labels.length === 0 || labels.some((label) => typeof label !== "string" || label === "")) {
-    throw new InferyardError("INPUT_INVALID", "labels must be an array of at least one word", {
-      remedy: 'for example ["sport", "politics"]',
-    });
+    throw invalidInput("labels must be an array of at least one word", 'for example ["sport", "politics"]');
   }
   if (typeof template === "string" && template.includes("{}")) return;
-  throw new InferyardError("INPUT_INVALID", `the hypothesis template ${JSON.stringify(template)} has no {} for the label`, {
-    remedy: `for example ${JSON.stringify(defaultTemplate)}`,
-  });
+  throw invalidInput(
+    `the hypothesis template ${JSON.stringify(template)} has no {} for the label`,
+    `for example ${JSON.stringify(defaultTemplate)}`,
+  );
 }

@@ -8,7 +8,7 @@ import type { Tokenizer } from "../../tokenizers/index.ts";
 import type { TaskDescription } from "./task.ts";
 
 /** A loaded graph: named tensors in, named tensors out. */
-export interface Graph {
+export interface LoadedGraph {
   readonly inputs: readonly TensorInfo[];
   readonly outputs: readonly TensorInfo[];
   run: ModelHandle["run"];
@@ -20,9 +20,9 @@ export interface MediaModel {
   /** Whether the model has a file of this name without its ending, or with a suffix of its precision: "vision_model" for vision_model_fp16.onnx. */
   hasPart(part: string): boolean;
   /** Loads one of the model's files by its name without ending and suffix, as "vision_model". Throws MODEL_UNSUPPORTED if there is none. */
-  part(name: string): Promise<Graph>;
+  part(name: string): Promise<LoadedGraph>;
   /** The graph that the request names, or the first that a backend runs. */
-  main(): Promise<Graph>;
+  main(): Promise<LoadedGraph>;
   /** The JSON object in a file of the model's folder. Undefined if there is none. */
   readJson(file: string): Promise<JsonObject | undefined>;
   /** Throws MODEL_UNSUPPORTED for a model without one. */

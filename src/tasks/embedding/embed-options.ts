@@ -1,8 +1,7 @@
 /** Options of the task `feature-extraction`: validation, and defaults read from the model's files. Nothing is guessed. */
-import { InferyardError } from "../../contract/errors.ts";
+import { invalidInput } from "../../contract/errors.ts";
 import type { Manifest, Pooling } from "../../models/manifest.ts";
 import { defaultBatchTokens } from "../batching/plan-batches.ts";
-import type { EmbeddingRanges } from "./quantization-ranges.ts";
 import type { EmbedOutputsOptions } from "./output-options.ts";
 import { type QuantizedPrecision, precisions } from "./precisions.ts";
 import { promptText } from "./prompts.ts";
@@ -17,36 +16,19 @@ import {
   zeroOrMore,
   optionConflict,
 } from "../../runtime/options/option.ts";
-import { type TextTaskOptions, textTaskOptions } from "../definition/task-options.ts";
+import { textTaskOptions } from "../definition/task-options.ts";
 import { textSettings } from "../encoding/text-settings.ts";
+import type { AllEmbedOptions } from "./generated-embed-options.ts";
 
 /** Options of `Runtime.embed` for float32 vectors. */
-export interface EmbedOptions extends Omit<TextTaskOptions, "truncate"> {
-  /** How the token vectors of a text become one vector; "none" returns all of them. Default: as the model's files state. */
-  readonly pooling?: Pooling;
-  /** Scale vectors to unit length (L2 norm 1). Default: as the model's files state. */
-  readonly normalize?: boolean;
-  /** Name of one of the model's prompts ("query", "document", ...), prepended to every text. Default: the model's default prompt, if any. */
-  readonly prompt?: string;
-  /** Keep only the first n dimensions, then normalize again if vectors are normalized (Matryoshka embeddings). Default: all. */
-  readonly dimensions?: number;
-  /**
-   * What happens to longer texts. "cut" truncates them; "error" throws INPUT_TOO_LONG; "windows" embeds overlapping windows and returns their
-   * mean, each window weighted by the number of tokens that no earlier window contains. Default: "cut".
-   */
-  readonly truncate?: "cut" | "error" | "windows";
-  /** With `truncate: "windows"`: overlap of consecutive windows, in tokens of the text. Default: 0. */
-  readonly stride?: number;
+export interface EmbedOptions extends Omit<AllEmbedOptions, "precision" | "ranges" | "outputs"> {
   /** 32-bit floats. See `QuantizedEmbedOptions` for smaller types. */
   readonly precision?: "float32";
 }
 
 /** Options of `Runtime.embed` for vectors quantized to 8 bits or 1 bit per dimension. */
-export interface QuantizedEmbedOptions extends Omit<EmbedOptions, "precision"> {
-  /** "int8" and "uint8": 8 bits per dimension, with scales to restore floats. "binary" and "ubinary": the sign only, 8 dimensions per byte. */
+export interface QuantizedEmbedOptions extends Omit<AllEmbedOptions, "outputs"> {
   readonly precision: QuantizedPrecision;
-  /** With "int8" and "uint8": minimum and maximum of every dimension, so that codes of different texts compare. Default: one scale per text. */
-  readonly ranges?: EmbeddingRanges;
 }
 
 const poolings: readonly Pooling[] = ["mean", "cls", "max", "last", "none"];
@@ -56,31 +38,52 @@ export const embedOptions: OptionTable<QuantizedEmbedOptions & EmbedOutputsOptio
   outputs: { type: unchecked },
   pooling: {
     type: choice(poolings),
+    description:
+      'How the token vectors of a text become one vector; "none" returns all of them. Default: as the model\'s files state',
     flag: ["--pooling <pooling>", "how token vectors are combined, instead of the model's own pooling"],
   },
   normalize: {
     type: boolean,
+    description: "Scale vectors to unit length (L2 norm 1). Default: as the model's files state",
     flag: ["--normalize", "scale vectors to unit length"],
     negatedFlag: ["--no-normalize", "do not scale vectors"],
   },
   prompt: {
     type: name,
     flag: ["--prompt <name>", "prompt of the model put before every text: query, document, ..."],
-    field: "Name of a prompt of the model that is prepended to every text",
+    field:
+      'Name of one of the model\'s prompts ("query", "document", ...), prepended to every text. Default: the model\'s default prompt, if any',
   },
   dimensions: {
     type: positiveInteger,
     flag: ["--dimensions <number>", "keep only the first dimensions"],
-    field: "Number of leading dimensions to keep",
+    field:
+      "Keep only the first n dimensions, then normalize again if vectors are normalized (Matryoshka embeddings). Default: all",
   },
   precision: {
     type: choice(precisions),
+    description:
+      '"int8" and "uint8": 8 bits per dimension, with scales to restore floats. "binary" and "ubinary": the sign only, 8 dimensions per byte',
     flag: ["--precision <precision>", "number format of the vectors (default: float32)"],
   },
-  ranges: { type: unchecked },
+  ranges: {
+    type: unchecked,
+    typescript: "EmbeddingRanges",
+    description:
+      'With "int8" and "uint8": minimum and maximum of every dimension, so that codes of different texts compare. Default: one scale per text',
+  },
   maxTokens: textTaskOptions.maxTokens,
-  truncate: { type: choice(["cut", "error", "windows"]), flag: ["--truncate <how>", "what to do with longer texts"] },
-  stride: { type: zeroOrMore, flag: ["--stride <tokens>", "with --truncate windows: how far they overlap (default: 0)"] },
+  truncate: {
+    type: choice(["cut", "error", "windows"]),
+    description:
+      'What happens to longer texts. "cut" truncates them; "error" throws INPUT_TOO_LONG; "windows" embeds overlapping windows and returns their mean, each window weighted by the number of tokens that no earlier window contains. Default: "cut"',
+    flag: ["--truncate <how>", "what to do with longer texts"],
+  },
+  stride: {
+    type: zeroOrMore,
+    description: 'With `truncate: "windows"`: overlap of consecutive windows, in tokens of the text. Default: 0',
+    flag: ["--stride <tokens>", "with --truncate windows: how far they overlap (default: 0)"],
+  },
   batchTokens: textTaskOptions.batchTokens,
   signal: textTaskOptions.signal,
 };
@@ -143,7 +146,5 @@ export function embedSettings(manifest: Manifest, options: EmbedOptions): EmbedS
 
 function refuseStrideWithoutWindows(truncate: EmbedSettings["truncate"], stride: number | undefined): void {
   if (stride === undefined || truncate === "windows") return;
-  throw new InferyardError("INPUT_INVALID", `stride has no effect with truncate "${truncate}"`, {
-    remedy: 'leave stride out, or choose truncate "windows"',
-  });
+  throw invalidInput(`stride has no effect with truncate "${truncate}"`, 'leave stride out, or choose truncate "windows"');
 }

@@ -3,7 +3,7 @@
  * the graph, or linear layers of the folder (`TextSettings.heads`) on the token vectors. Equal to FlagEmbedding's `M3Embedder`.
  */
 import { at, omitUndefined } from "../../contract/checked.ts";
-import { InferyardError } from "../../contract/errors.ts";
+import { unsupportedModel } from "../../contract/errors.ts";
 import type { TextSettings } from "../../models/manifest.ts";
 import type { TokenIds } from "../../tokenizers/index.ts";
 import { type Encoder, type EncoderRow, runEncodings } from "../batching/run-encodings.ts";
@@ -11,7 +11,8 @@ import { encodeTexts } from "../encoding/encode-texts.ts";
 import { type HeadOutputs, headOutputs, vectorOutput } from "../encoding/encoder-outputs.ts";
 import { type ReadCounts, readCounts } from "../encoding/read-counts.ts";
 import { requireFinite } from "../encoding/require-finite.ts";
-import { type TextTaskOptions, textTaskSettings } from "../definition/task-options.ts";
+import { textTaskSettings } from "../definition/task-options.ts";
+import type { TextTaskOptions } from "../definition/generated-task-options.ts";
 import { promptText } from "./prompts.ts";
 import { joinRows } from "../encoding/pooling.ts";
 import type { EmbeddingForm } from "./output-options.ts";
@@ -154,8 +155,7 @@ function tokenRows(
   const [rows = 0, size = 0] = shape;
   const first = rows === paddedTokens ? 1 : 0;
   if (rows + 1 - first !== paddedTokens) {
-    throw new InferyardError(
-      "MODEL_UNSUPPORTED",
+    throw unsupportedModel(
       `the graph returns ${rows} token vectors for ${paddedTokens} tokens; it must return one for each, or for each but the first`,
     );
   }
@@ -224,17 +224,15 @@ function refuseMissing(encoder: Encoder, forms: readonly EmbeddingForm[]): void 
   if (missing === undefined) return;
   const { name, text } = encoder.manifest;
   if (text?.heads === undefined || missing === "dense") {
-    throw new InferyardError("MODEL_UNSUPPORTED", `${name} has no ${missing} head; it has ${has.join(" and ")}`, {
-      remedy: "use an export with all three, or ask for the forms that it has",
-    });
+    throw unsupportedModel(
+      `${name} has no ${missing} head; it has ${has.join(" and ")}`,
+      "use an export with all three, or ask for the forms that it has",
+    );
   }
   const file = `${text.heads.displayName}/${files[missing]}`;
   const convert = `torch.load("${files[missing]}.pt", weights_only=True)`;
-  throw new InferyardError(
-    "MODEL_UNSUPPORTED",
+  throw unsupportedModel(
     `the ${missing} head of ${name} is read from ${file}.safetensors, which is not there; .pt files are not read`,
-    {
-      remedy: `write it in Python: safetensors.torch.save_file(${convert}, "${files[missing]}.safetensors")`,
-    },
+    `write it in Python: safetensors.torch.save_file(${convert}, "${files[missing]}.safetensors")`,
   );
 }

@@ -1,6 +1,6 @@
 /** Late interaction (ColBERT, Khattab and Zaharia 2020): a text is a list of token vectors, and query and document are compared token by token. */
 import { at } from "../../contract/checked.ts";
-import { InferyardError } from "../../contract/errors.ts";
+import { InferyardError, unsupportedModel } from "../../contract/errors.ts";
 import type { Manifest } from "../../models/manifest.ts";
 import type { TokenIds } from "../../tokenizers/index.ts";
 import { type EmbedOptions, embedSettings } from "./embed-options.ts";
@@ -119,8 +119,8 @@ function expansionId({ manifest, tokenizer }: Encoder<TaskTokenizer>, token: str
 
 function modulesMissing({ name }: Manifest): InferyardError {
   const message = `${name} is a late-interaction model, and its folder has no modules that turn the encoder's token vectors into those that are compared`;
-  return new InferyardError("MODEL_UNSUPPORTED", message, {
-    remedy:
-      'download the whole folder (modules.json, 1_Dense), use an export with the output "contextual", or ask for pooling "none"',
-  });
+  return unsupportedModel(
+    message,
+    'download the whole folder (modules.json, 1_Dense), use an export with the output "contextual", or ask for pooling "none"',
+  );
 }

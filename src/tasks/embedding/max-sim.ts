@@ -1,5 +1,5 @@
 /** MaxSim, the score of late interaction. In a file of its own, since a page loads what the package exports by name. */
-import { InferyardError } from "../../contract/errors.ts";
+import { invalidInput } from "../../contract/errors.ts";
 
 /** The token vectors of one text: `data` is row-major `[tokens, dimensions]`. */
 export interface TokenVectors {
@@ -14,8 +14,7 @@ export interface TokenVectors {
 export function maxSim(query: TokenVectors, document: TokenVectors): number {
   const { dimensions } = query;
   if (dimensions !== document.dimensions || dimensions <= 0) {
-    throw new InferyardError(
-      "INPUT_INVALID",
+    throw invalidInput(
       `maxSim needs vectors of equal length: the query has ${dimensions} dimensions, the document ${document.dimensions}`,
     );
   }

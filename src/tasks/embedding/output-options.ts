@@ -1,17 +1,16 @@
 /** The option `outputs` of the task `feature-extraction`. */
-import { InferyardError } from "../../contract/errors.ts";
+import { invalidInput } from "../../contract/errors.ts";
 import { refuseUnlisted, optionConflict } from "../../runtime/options/option.ts";
-import type { TextTaskOptions } from "../definition/task-options.ts";
+import type { TextTaskOptions } from "../definition/generated-task-options.ts";
+import type { AllEmbedOptions } from "./generated-embed-options.ts";
 
 /** A form of embedding: a vector per text, weights of vocabulary tokens, or a vector per token. */
 export type EmbeddingForm = "dense" | "sparse" | "multi-vector";
 
 /** Options of `Runtime.embed` for embeddings in several forms. */
-export interface EmbedOutputsOptions extends TextTaskOptions {
+export interface EmbedOutputsOptions extends TextTaskOptions, Pick<AllEmbedOptions, "prompt"> {
   /** The forms to compute, each at most once. */
   readonly outputs: readonly EmbeddingForm[];
-  /** Name of one of the model's prompts ("query", "document", ...), prepended to every text. Default: the model's default prompt, if any. */
-  readonly prompt?: string;
 }
 
 /** All values of `outputs`. */
@@ -29,9 +28,10 @@ export function hasOutputs(options: object): options is EmbedOutputsOptions {
 export function checkEmbeddingOutputs(options: EmbedOutputsOptions): void {
   const { outputs } = options;
   if (!Array.isArray(outputs) || outputs.length === 0 || new Set(outputs).size < outputs.length) {
-    throw new InferyardError("INPUT_INVALID", `outputs must be a list of ${embeddingForms.join(", ")}, each at most once`, {
-      remedy: "correct outputs, or leave it out for dense vectors",
-    });
+    throw invalidInput(
+      `outputs must be a list of ${embeddingForms.join(", ")}, each at most once`,
+      "correct outputs, or leave it out for dense vectors",
+    );
   }
   for (const form of outputs) refuseUnlisted("outputs", form, embeddingForms);
   const given = Object.entries(options).find(([name, value]) => denseOptions.has(name) && value !== undefined);

@@ -1,6 +1,6 @@
 /** Runs an encoder on token ids and reduces its output to one vector per text: pooling, post-pooling modules, truncation, normalization. */
 import { requireFinite } from "../encoding/require-finite.ts";
-import { InferyardError, quoteOption } from "../../contract/errors.ts";
+import { InferyardError, quoteOption, invalidInput } from "../../contract/errors.ts";
 import type { Manifest, VectorModule } from "../../models/manifest.ts";
 import type { TokenRange } from "../../hosts/output-reduction.ts";
 import type { TokenIds } from "../../tokenizers/index.ts";
@@ -111,7 +111,7 @@ function pool({ promptTokens }: TokenIds, settings: EmbedSettings, rows: TokenRo
 export function truncateAndNormalize(vector: Float32Array, settings: EmbedSettings, index: number): Float32Array {
   const { dimensions } = settings;
   if (dimensions !== undefined && dimensions > vector.length) {
-    throw new InferyardError("INPUT_INVALID", `dimensions is ${dimensions}, and the model's vectors have ${vector.length}`);
+    throw invalidInput(`dimensions is ${dimensions}, and the model's vectors have ${vector.length}`);
   }
   requireFinite(vector, index);
   const kept = dimensions === undefined ? vector : vector.slice(0, dimensions);

@@ -1,5 +1,5 @@
 /** Prompts of a model: texts that are put before an input, by name. */
-import { InferyardError } from "../../contract/errors.ts";
+import { invalidInput } from "../../contract/errors.ts";
 import type { Manifest, TextSettings } from "../../models/manifest.ts";
 import { nearestName } from "../../models/validation/nearest-name.ts";
 
@@ -20,12 +20,11 @@ export function promptText(model: string, text: TextSettings, asked: string | un
   if (name !== undefined) return text.prompts[name] ?? "";
   const known = Object.keys(text.prompts);
   if (known.length === 0) {
-    throw new InferyardError("INPUT_INVALID", `${model} has no prompts, so not "${asked}" either`, {
-      remedy: "leave the prompt out",
-    });
+    throw invalidInput(`${model} has no prompts, so not "${asked}" either`, "leave the prompt out");
   }
   const guess = nearestName(asked, known);
-  throw new InferyardError("INPUT_INVALID", `${model} has no prompt "${asked}"`, {
-    remedy: guess === undefined ? `choose one of ${known.join(", ")}` : `did you mean "${guess}"? It has ${known.join(", ")}`,
-  });
+  throw invalidInput(
+    `${model} has no prompt "${asked}"`,
+    guess === undefined ? `choose one of ${known.join(", ")}` : `did you mean "${guess}"? It has ${known.join(", ")}`,
+  );
 }

@@ -1,5 +1,5 @@
 /** Calibration ranges for 8-bit quantization of embeddings. */
-import { InferyardError } from "../../contract/errors.ts";
+import { invalidInput } from "../../contract/errors.ts";
 
 /** Minimum and maximum of every dimension over a sample of vectors (the calibration set). Both lists have one entry per dimension. */
 export type EmbeddingRanges = readonly [lowest: ArrayLike<number>, highest: ArrayLike<number>];
@@ -11,9 +11,10 @@ export type EmbeddingRanges = readonly [lowest: ArrayLike<number>, highest: Arra
 export function embeddingRanges(embeddings: readonly Float32Array[]): [lowest: Float32Array, highest: Float32Array] {
   const [first] = embeddings;
   if (first === undefined)
-    throw new InferyardError("INPUT_INVALID", "embeddingRanges needs at least one embedding, and was given none", {
-      remedy: "pass the embeddings of texts like those to come",
-    });
+    throw invalidInput(
+      "embeddingRanges needs at least one embedding, and was given none",
+      "pass the embeddings of texts like those to come",
+    );
   const [lowest, highest] = [first.slice(), first.slice()];
   for (const vector of embeddings) {
     for (const [dimension, value] of vector.entries()) {

@@ -4,7 +4,7 @@
  * depend on its text alone.
  */
 import { at } from "../../contract/checked.ts";
-import { InferyardError } from "../../contract/errors.ts";
+import { invalidInput } from "../../contract/errors.ts";
 import { refuseUnlisted, optionConflict } from "../../runtime/options/option.ts";
 import { type QuantizedPrecision, precisions } from "./precisions.ts";
 import type { EmbeddingRanges } from "./quantization-ranges.ts";
@@ -39,14 +39,16 @@ export function checkQuantize({ precision, ranges }: Partial<QuantizeVectorsOpti
     throw optionConflict(`precision "${precision}" needs one vector per text, and pooling "none" gives one per token`);
   if (ranges === undefined) return;
   if (precision !== "int8" && precision !== "uint8") {
-    throw new InferyardError("INPUT_INVALID", `ranges have no effect with precision "${precision ?? "float32"}"`, {
-      remedy: 'leave ranges out, or choose precision "int8" or "uint8"',
-    });
+    throw invalidInput(
+      `ranges have no effect with precision "${precision ?? "float32"}"`,
+      'leave ranges out, or choose precision "int8" or "uint8"',
+    );
   }
   if (areRanges(ranges)) return;
-  throw new InferyardError("INPUT_INVALID", "ranges must be the lowest and the highest value of every dimension", {
-    remedy: "make them with embeddingRanges(embeddings)",
-  });
+  throw invalidInput(
+    "ranges must be the lowest and the highest value of every dimension",
+    "make them with embeddingRanges(embeddings)",
+  );
 }
 
 function areRanges(ranges: unknown): boolean {
@@ -95,12 +97,9 @@ function byDimension(vectors: readonly Float32Array[], precision: "int8" | "uint
   const steps = Float32Array.from(lowest ?? [], (low, dimension) => Math.fround((highest?.[dimension] ?? low) - low) / 255);
   const embeddings = vectors.map((vector) => {
     if (vector.length !== steps.length) {
-      throw new InferyardError(
-        "INPUT_INVALID",
+      throw invalidInput(
         `the ranges are of ${steps.length} dimensions, and the vectors have ${vector.length}`,
-        {
-          remedy: "make them of vectors of this model, cut to the same dimensions",
-        },
+        "make them of vectors of this model, cut to the same dimensions",
       );
     }
     const codes = Array.from(vector, (value, dimension) => {
@@ -119,7 +118,7 @@ function getSigns(vector: Float32Array, precision: "binary" | "ubinary"): Int8Ar
   if (remainder !== 0) {
     const message = `precision "${precision}" packs 8 dimensions into a byte, and the vectors have ${vector.length}`;
     const shorter = vector.length > 8 ? `keep ${vector.length - remainder} of them with dimensions, or ` : "";
-    throw new InferyardError("INPUT_INVALID", message, { remedy: `${shorter}choose precision int8` });
+    throw invalidInput(message, `${shorter}choose precision int8`);
   }
   const bytes = new Uint8Array(vector.length / 8);
   for (const [dimension, value] of vector.entries()) {

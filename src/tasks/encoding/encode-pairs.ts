@@ -1,6 +1,6 @@
 /** Tokenizes pairs of texts, yielding to the event loop in between. */
 import { omitUndefined } from "../../contract/checked.ts";
-import { InferyardError, throwIfAborted, quoteOption } from "../../contract/errors.ts";
+import { InferyardError, throwIfAborted, quoteOption, invalidInput } from "../../contract/errors.ts";
 import type { Encoding, Tokenizer, TruncationStrategy } from "../../tokenizers/index.ts";
 import { encodeText } from "./encode-texts.ts";
 import { createYielder } from "./yielding.ts";
@@ -66,7 +66,7 @@ async function encodePair(tokenizer: PairTokenizer, { text, pair }: TextPair, li
 function checkStrings({ text, pair = "" }: TextPair, name: string): void {
   const wrong = [text, pair].find((part) => typeof part !== "string");
   if (wrong === undefined) return;
-  throw new InferyardError("INPUT_INVALID", `${name}: ${wrong === null ? "null" : typeof wrong}, not a string`);
+  throw invalidInput(`${name}: ${wrong === null ? "null" : typeof wrong}, not a string`);
 }
 
 function tooLong(index: number, tokens: number, { maxTokens, name }: PairLimits): InferyardError {

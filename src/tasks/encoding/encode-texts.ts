@@ -1,6 +1,6 @@
 /** Tokenizes texts, yielding to the event loop in between; long texts are tokenized on worker threads if there are any. */
 import { omitUndefined } from "../../contract/checked.ts";
-import { InferyardError, throwIfAborted, quoteOption } from "../../contract/errors.ts";
+import { InferyardError, throwIfAborted, quoteOption, invalidInput } from "../../contract/errors.ts";
 import type { TokenDecodeOptions, EncodeOptions, TokenIds, Tokenizer } from "../../tokenizers/index.ts";
 import { createYielder } from "./yielding.ts";
 
@@ -38,8 +38,7 @@ export async function encodeTexts<Encoded extends TokenIds>(
   const encodings: Encoded[] = [];
   for (const [index, text] of texts.entries()) {
     throwIfAborted(signal);
-    if (typeof text !== "string")
-      throw new InferyardError("INPUT_INVALID", `text ${index} is ${text === null ? "null" : typeof text}, not a string`);
+    if (typeof text !== "string") throw invalidInput(`text ${index} is ${text === null ? "null" : typeof text}, not a string`);
     const encoding = await encodeText(tokenizer, text, {
       maxTokens,
       ...(prompt === "" ? {} : { prompt }),

@@ -3,7 +3,7 @@
  * may have been exported with the inputs of its cache, which is empty where nothing was read before.
  */
 import { emptyCacheShape, isCacheInput } from "../../runtime/loading/cache-inputs.ts";
-import { InferyardError } from "../../contract/errors.ts";
+import { unsupportedModel } from "../../contract/errors.ts";
 import { type DataType, type Tensor, type TensorInfo, type TensorMap, zeros } from "../../contract/tensor.ts";
 
 /** One row of a batch. */
@@ -82,9 +82,10 @@ function emptyCache({ name, dataType, shape }: TensorInfo, { rows, length }: Enc
 function fillTensor(name: string, dataType: DataType, batch: EncodedBatch): Tensor {
   const fill = fills.get(name);
   if (fill === undefined || (dataType !== "int64" && dataType !== "int32")) {
-    throw new InferyardError("MODEL_UNSUPPORTED", `the model's input "${name}" (${dataType}) is not an input of a text encoder`, {
-      remedy: `a text encoder takes ${[...fills.keys()].join(", ")} as int64 or int32`,
-    });
+    throw unsupportedModel(
+      `the model's input "${name}" (${dataType}) is not an input of a text encoder`,
+      `a text encoder takes ${[...fills.keys()].join(", ")} as int64 or int32`,
+    );
   }
   const { rows, length, padId } = batch;
   const shape = [rows.length, length];

@@ -1,6 +1,6 @@
 /** Finds the output of an encoder that holds embeddings. */
 import { omitUndefined } from "../../contract/checked.ts";
-import { InferyardError, quoteOption } from "../../contract/errors.ts";
+import { quoteOption, unsupportedModel } from "../../contract/errors.ts";
 import type { Manifest, Pooling } from "../../models/manifest.ts";
 import type { TensorInfo } from "../../contract/tensor.ts";
 
@@ -36,20 +36,18 @@ export function vectorOutput({ outputs, manifest }: OutputSources, pooling: Pool
   if (sentence !== undefined && !overridden) return { name: sentence.name, level: "sentence" };
   if (tokens !== undefined) return { name: tokens.name, level: "token" };
   if (sentence !== undefined) {
-    throw new InferyardError(
-      "MODEL_UNSUPPORTED",
+    throw unsupportedModel(
       `this model returns one vector per text, pooled in its graph; pooling "${pooling}" needs token vectors`,
-      {
-        remedy: `leave the pooling out; a GGUF model has token vectors on ${quoteOption("target", "native")}`,
-      },
+      `leave the pooling out; a GGUF model has token vectors on ${quoteOption("target", "native")}`,
     );
   }
   const given = outputs.map(({ name, shape }) => `${name} [${shape.join(", ")}]`).join(", ");
-  throw new InferyardError("MODEL_UNSUPPORTED", `no output of this model holds embeddings; it has ${given}`, {
-    remedy: hasClassOfHead(manifest)
+  throw unsupportedModel(
+    `no output of this model holds embeddings; it has ${given}`,
+    hasClassOfHead(manifest)
       ? 'its files say that it is used with its head; if it embeds, say so in its inferyard.json: {"tasks": ["feature-extraction"]}'
       : "use a feature-extraction export of the model",
-  });
+  );
 }
 
 /** Whether an output of three axes belongs to a head, by its name, or by its last axis: as long as the vocabulary, and not as the hidden states. */

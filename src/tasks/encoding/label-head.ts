@@ -1,6 +1,6 @@
 /** Classification heads: label names, activations, and the output with the logits. */
 import { tokenVectorNames } from "./encoder-outputs.ts";
-import { InferyardError } from "../../contract/errors.ts";
+import { unsupportedModel } from "../../contract/errors.ts";
 import type { Manifest } from "../../models/manifest.ts";
 import type { TensorInfo } from "../../contract/tensor.ts";
 
@@ -25,9 +25,10 @@ export function getLabelHead({ name, variants }: Manifest): LabelHead {
   const config = variants[0]?.config ?? {};
   const labels = getLabels(config);
   if (labels === undefined) {
-    throw new InferyardError("MODEL_UNSUPPORTED", `${name} does not state its labels: config.json has no id2label`, {
-      remedy: "use a model with a classification head",
-    });
+    throw unsupportedModel(
+      `${name} does not state its labels: config.json has no id2label`,
+      "use a model with a classification head",
+    );
   }
   return { labels, activation: getActivation(config, labels.length) };
 }
@@ -86,7 +87,8 @@ export function logitsOutput(outputs: readonly TensorInfo[], rank: 2 | 3): strin
   const output = fitting.find(({ name }) => name === "logits") ?? (fitting.length === 1 ? fitting[0] : undefined);
   if (output !== undefined) return output.name;
   const given = outputs.map(({ name, shape }) => `${name} [${shape.join(", ")}]`).join(", ");
-  throw new InferyardError("MODEL_UNSUPPORTED", `no output of this model holds logits; it has ${given}`, {
-    remedy: rank === 2 ? "use an export with a classification head" : "use an export with a token-classification head",
-  });
+  throw unsupportedModel(
+    `no output of this model holds logits; it has ${given}`,
+    rank === 2 ? "use an export with a classification head" : "use an export with a token-classification head",
+  );
 }

@@ -5,7 +5,7 @@ import { InferyardError } from "../../contract/errors.ts";
  * Throws RUN_FAILED if a value is NaN or infinite, since any result computed from it would be wrong. `index`: of the input in
  * the error message.
  */
-export function requireFinite(values: Float32Array, text: number, input: "text" | "picture" = "text"): void {
+export function requireFinite(values: Float32Array, text: number, input: "text" | "picture" | "sound" = "text"): void {
   let index = 0;
   while (index < values.length && Number.isFinite(values[index])) index += 1; // findIndex allocates three times as much
   if (index === values.length) return;

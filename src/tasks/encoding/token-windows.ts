@@ -1,5 +1,5 @@
 /** Splits a tokenized text into overlapping windows within the model's limit, each with the special tokens and the prompt around its part. */
-import { InferyardError } from "../../contract/errors.ts";
+import { type InferyardError, invalidInput } from "../../contract/errors.ts";
 import type { Frame, TokenIds } from "../../tokenizers/index.ts";
 import type { EncoderInputRow } from "./encoder-inputs.ts";
 
@@ -71,15 +71,12 @@ export function tokenWindows(
 
 function limitTooShort(maxTokens: number, around: number): InferyardError {
   const message = `a limit of ${maxTokens} tokens leaves no room for the text: special tokens and prompt take ${around} of every window`;
-  return new InferyardError("INPUT_INVALID", message, { remedy: `give a limit of more than ${around} tokens` });
+  return invalidInput(message, `give a limit of more than ${around} tokens`);
 }
 
 function strideTooLong(stride: number, room: number): InferyardError {
-  return new InferyardError(
-    "INPUT_INVALID",
+  return invalidInput(
     `a stride of ${stride} leaves no room for new tokens: a window has ${room} of the text`,
-    {
-      remedy: `give a stride below ${room}; a quarter of it is usual`,
-    },
+    `give a stride below ${room}; a quarter of it is usual`,
   );
 }

@@ -1,5 +1,5 @@
 /** Schema of the task `extraction`: the fields to find in a text, each by an entity type or by a question. */
-import { InferyardError } from "../../contract/errors.ts";
+import { type InferyardError, invalidInput } from "../../contract/errors.ts";
 import { isObject } from "../../contract/shapes/shape.ts";
 import { refuseUnlisted } from "../../runtime/options/option.ts";
 import { refuseUnknown } from "../../runtime/options/options.ts";
@@ -75,14 +75,12 @@ function questionField(name: string, field: Readonly<Record<string, unknown>>): 
 
 /** Creates the error INPUT_INVALID of a schema without fields. */
 export function emptySchemaError(): InferyardError {
-  return new InferyardError("INPUT_INVALID", "the schema must be an object with at least one field", {
-    remedy: 'for example { person: { entity: "PER" }, city: { question: "Which city?" } }',
-  });
+  return invalidInput(
+    "the schema must be an object with at least one field",
+    'for example { person: { entity: "PER" }, city: { question: "Which city?" } }',
+  );
 }
 
 function wrongField(name: string, problem: string, example: string): InferyardError {
-  return new InferyardError("INPUT_INVALID", `the field ${JSON.stringify(name)} ${problem}`, {
-    remedy: `for example ${example}`,
-    data: { field: name },
-  });
+  return invalidInput(`the field ${JSON.stringify(name)} ${problem}`, `for example ${example}`, { field: name });
 }

@@ -3,7 +3,7 @@
  * answers with a question-answering model.
  */
 import { at, omitUndefined } from "../../contract/checked.ts";
-import { InferyardError, quoteOption } from "../../contract/errors.ts";
+import { quoteOption, invalidInput } from "../../contract/errors.ts";
 import type { Manifest } from "../../models/manifest.ts";
 import { type OffsetUnit, convertSpans } from "../../tokenizers/index.ts";
 import { type QuestionAnswer, answer } from "../question-answering/answer.ts";
@@ -20,9 +20,10 @@ import {
 import { getLabelHead } from "../encoding/label-head.ts";
 import type { Entity } from "../token-classification/entities.ts";
 import { recognize } from "../token-classification/recognize.ts";
-import type { RecognizeOptions } from "../token-classification/recognize-options.ts";
+import type { RecognizeOptions } from "../token-classification/generated-recognize-options.ts";
 import { checkOptions } from "../../runtime/options/option.ts";
-import { type ExtractOptions, extractOptions } from "./extract-options.ts";
+import { extractOptions } from "./extract-options.ts";
+import type { ExtractOptions } from "./generated-extract-options.ts";
 
 /** The value of a field: a span of the text. */
 export interface ExtractedValue {
@@ -63,9 +64,7 @@ export function extractParts<Model>(
   const { minScore } = options;
   checkOptions(extractOptions, options);
   if (minScore !== undefined && !(minScore >= 0 && minScore <= 1)) {
-    throw new InferyardError("INPUT_INVALID", `minScore is ${minScore}, and must be a number from 0 to 1`, {
-      remedy: "correct minScore, or leave it out",
-    });
+    throw invalidInput(`minScore is ${minScore}, and must be a number from 0 to 1`, "correct minScore, or leave it out");
   }
   const { entities, answers } = parseSchema(options.schema);
   const uses: readonly ModelUse[] = [
@@ -101,17 +100,15 @@ interface ModelUse {
 function requireModel({ option, model, field, by, task }: ModelUse): void {
   if (field === undefined || model !== undefined) return;
   const message = `the field ${JSON.stringify(field)} is found by its ${by}, and no model for that was given`;
-  throw new InferyardError("INPUT_INVALID", message, {
-    remedy: `give a ${task} model as ${quoteOption(option)}`,
-    data: { field, option },
-  });
+  throw invalidInput(message, `give a ${task} model as ${quoteOption(option)}`, { field, option });
 }
 
 function refuseUnusedModel({ option, model, field, by }: ModelUse): void {
   if (field !== undefined || model === undefined) return;
-  throw new InferyardError("INPUT_INVALID", `\`${option}\` was given, and no field is found by its ${by}`, {
-    remedy: `leave \`${option}\` out, or add such a field`,
-  });
+  throw invalidInput(
+    `\`${option}\` was given, and no field is found by its ${by}`,
+    `leave \`${option}\` out, or add such a field`,
+  );
 }
 
 /** Extracts the entity fields of texts. Throws INPUT_INVALID for a label the model does not have; a GLiNER model has any. */
@@ -183,10 +180,7 @@ function requireKnownLabels(manifest: Manifest, fields: readonly ParsedEntityFie
     const unknown = labels.find((label) => !known.includes(label));
     if (unknown === undefined) continue;
     const message = `${manifest.name} has no label ${JSON.stringify(unknown)}, which the field ${JSON.stringify(name)} asks for`;
-    throw new InferyardError("INPUT_INVALID", message, {
-      remedy: `it has ${known.join(", ")}`,
-      data: { field: name, label: unknown, labels: known },
-    });
+    throw invalidInput(message, `it has ${known.join(", ")}`, { field: name, label: unknown, labels: known });
   }
 }
 

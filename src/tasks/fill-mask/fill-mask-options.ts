@@ -1,14 +1,7 @@
 /** Options of the task `fill-mask`. */
 import { type OptionTable, positiveInteger, listOption } from "../../runtime/options/option.ts";
-import { type TextTaskOptions, textTaskOptions, truncateWithField } from "../definition/task-options.ts";
-
-/** Options of `Runtime.fillMask`. */
-export interface FillMaskOptions extends TextTaskOptions {
-  /** Number of tokens returned per mask, best first. Default: 5. */
-  readonly topK?: number;
-  /** Restrict the result to these words; scores remain probabilities over the whole vocabulary. Default: every token. */
-  readonly targets?: readonly string[];
-}
+import { textTaskOptions, truncateWithField } from "../definition/task-options.ts";
+import type { FillMaskOptions } from "./generated-fill-mask-options.ts";
 
 /** All options of `fillMask`. Any other name is refused. */
 export const fillMaskOptions: OptionTable<FillMaskOptions> = {
@@ -20,7 +13,7 @@ export const fillMaskOptions: OptionTable<FillMaskOptions> = {
   targets: {
     type: listOption,
     flag: ["--targets <words>", "consider only these words"],
-    field: "Consider only these words; scores remain probabilities over the whole vocabulary",
+    field: "Restrict the result to these words; scores remain probabilities over the whole vocabulary. Default: every token",
   },
   ...textTaskOptions,
   truncate: truncateWithField,

@@ -1,7 +1,7 @@
 /** Task `fill-mask` (Hugging Face): the most probable tokens at the mask tokens of a text, equal to transformers' pipeline of that name. */
 import { at, omitUndefined } from "../../contract/checked.ts";
 import { readCounts } from "../encoding/read-counts.ts";
-import { InferyardError } from "../../contract/errors.ts";
+import { InferyardError, invalidInput, unsupportedModel } from "../../contract/errors.ts";
 import type { Manifest } from "../../models/manifest.ts";
 import type { OutputReduction } from "../../hosts/output-reduction.ts";
 import type { Encoding, Tokenizer } from "../../tokenizers/index.ts";
@@ -12,7 +12,8 @@ import { applyActivation, logitsOutput } from "../encoding/label-head.ts";
 import { requireFinite } from "../encoding/require-finite.ts";
 import { checkOptions } from "../../runtime/options/option.ts";
 import { textTaskSettings } from "../definition/task-options.ts";
-import { type FillMaskOptions, fillMaskOptions } from "./fill-mask-options.ts";
+import { fillMaskOptions } from "./fill-mask-options.ts";
+import type { FillMaskOptions } from "./generated-fill-mask-options.ts";
 
 /** A candidate token for one mask. */
 export interface MaskFill {
@@ -69,9 +70,10 @@ export async function fillMask(encoder: Encoder, texts: readonly string[], optio
   const { tokenizer, manifest } = encoder;
   const { maskId } = tokenizer;
   if (maskId === undefined) {
-    throw new InferyardError("MODEL_UNSUPPORTED", `the tokenizer of ${manifest.name} has no mask token`, {
-      remedy: "name it in tokenizer_config.json (mask_token), or use another model",
-    });
+    throw unsupportedModel(
+      `the tokenizer of ${manifest.name} has no mask token`,
+      "name it in tokenizer_config.json (mask_token), or use another model",
+    );
   }
   const targets = options.targets === undefined ? undefined : getTargets(options.targets, tokenizer, manifest);
   const allowedTokens = targets === undefined ? undefined : [...new Set(targets.map(({ token }) => token))].sort((a, b) => a - b);
@@ -124,9 +126,10 @@ function topTokens(scores: Float32Array, topK: number, allowed?: readonly number
 function getHead(encoder: Encoder): string {
   const { manifest } = encoder;
   if (manifest.tasks.includes("fill-mask")) return logitsOutput(encoder.outputs, 3);
-  throw new InferyardError("MODEL_UNSUPPORTED", `${manifest.name} has no masked-language-model head, which fills masks`, {
-    remedy: "use a model with one (config.json names such an architecture …ForMaskedLM)",
-  });
+  throw unsupportedModel(
+    `${manifest.name} has no masked-language-model head, which fills masks`,
+    "use a model with one (config.json names such an architecture …ForMaskedLM)",
+  );
 }
 
 function getMasks(encoding: Encoding, maskId: number, index: number, tokenizer: Tokenizer, limit: number): number[] {
@@ -141,27 +144,25 @@ function getMasks(encoding: Encoding, maskId: number, index: number, tokenizer: 
   }
   if (positions.length > 0) return positions;
   const mask = tokenizer.idToToken(maskId) ?? "";
-  throw new InferyardError("INPUT_INVALID", `text ${index} has no mask token; that of this model is ${mask}`, {
-    remedy: `write ${mask} in the position of the word to predict`,
-    data: { text: index, mask },
-  });
+  throw invalidInput(
+    `text ${index} has no mask token; that of this model is ${mask}`,
+    `write ${mask} in the position of the word to predict`,
+    { text: index, mask },
+  );
 }
 
 /** A target is looked up in the vocabulary as it is written, otherwise tokenized and its first token taken, as in transformers. */
 function getTargets(targets: readonly string[], tokenizer: Tokenizer, { name }: Manifest): FillTarget[] {
   if (!Array.isArray(targets) || targets.length === 0 || targets.some((target) => typeof target !== "string")) {
-    throw new InferyardError("INPUT_INVALID", "targets must be an array of at least one word", {
-      remedy: 'for example ["red", "blue"], or leave it out',
-    });
+    throw invalidInput("targets must be an array of at least one word", 'for example ["red", "blue"], or leave it out');
   }
   return targets.map((target: string) => {
     const known = tokenizer.tokenToId(target);
     const ids = known === undefined ? tokenizer.encode(target, { addSpecialTokens: false, maxTokens: Infinity }).ids : [known];
     const [token] = ids;
     if (token === undefined || token === tokenizer.unknownId) {
-      throw new InferyardError("INPUT_INVALID", `${name} has no token for the target ${JSON.stringify(target)}`, {
-        remedy: "leave it out, or name another word",
-        data: { target },
+      throw invalidInput(`${name} has no token for the target ${JSON.stringify(target)}`, "leave it out, or name another word", {
+        target,
       });
     }
     const tokenText = tokenizer.decode([token], { skipSpecialTokens: false });

@@ -3,7 +3,7 @@ import { addAbortListener, removeAbortListener } from "../../concurrency/abort-l
 import type { DecodeStep, LanguageModel, SequenceId } from "../../contract/backend.ts";
 import { at, omitUndefined } from "../../contract/checked.ts";
 import { abortable } from "../../concurrency/abortable.ts";
-import { InferyardError, abortError, throwIfAborted } from "../../contract/errors.ts";
+import { InferyardError, abortError, throwIfAborted, invalidInput } from "../../contract/errors.ts";
 import { SequenceTable } from "../../contract/sequence-table.ts";
 import { unrefTimeout, yieldToEventLoop } from "../../platform/event-loop.ts";
 import { type SequenceLimits, parseSequenceSettings } from "../../runtime/options/sequence-settings.ts";
@@ -135,9 +135,7 @@ export class DecodeScheduler {
     const { count } = size;
     const { maxSequences } = this.#limits;
     if (count > maxSequences) {
-      throw new InferyardError("INPUT_INVALID", `${count} texts at once were asked for, and ${maxSequences} are possible`, {
-        remedy: "lower n or numBeams",
-      });
+      throw invalidInput(`${count} texts at once were asked for, and ${maxSequences} are possible`, "lower n or numBeams");
     }
     const group = await this.#begin(size, signal, client);
     return {

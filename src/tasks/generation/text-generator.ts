@@ -1,7 +1,7 @@
 /** Generates texts with one loaded language model. */
 import type { SequenceId } from "../../contract/backend.ts";
 import { omitUndefined } from "../../contract/checked.ts";
-import { InferyardError } from "../../contract/errors.ts";
+import { InferyardError, invalidInput } from "../../contract/errors.ts";
 import type { TextSettings } from "../../models/manifest.ts";
 import type { Tokenizer } from "../../tokenizers/index.ts";
 import { type ReadPrompt, type TextJob, endWithoutText, generateText } from "./generate-text.ts";
@@ -9,7 +9,7 @@ import { type FillInMiddle, fillInMiddlePrompt } from "./text/fill-in-middle.ts"
 import { PromptScorer } from "./sampling/prompt-scorer.ts";
 import type { EmitEvent, GeneratedText } from "./generated-text.ts";
 import type { GenerationConfig } from "./sampling/generation-config.ts";
-import type { GenerationOptions } from "./sampling/generation-options.ts";
+import type { GenerationOptions } from "./sampling/generated-generation-options.ts";
 import { type GenerationSettings, resolveSettings } from "./sampling/resolve-settings.ts";
 import type { SamplingSettings } from "./sampling/sampling-settings.ts";
 import type { DecodeScheduler, DecodingModel, EnteredTexts } from "./decode-scheduler.ts";
@@ -179,9 +179,7 @@ export class TextGenerator {
         ? resolved
         : { ...resolved, stop: [...resolved.stop, ...given.stop] };
     if (settings.stop.length > 0 && tokenizer === undefined) {
-      throw new InferyardError("INPUT_INVALID", "the model has no tokenizer, so that stop strings cannot be found", {
-        remedy: "give stopTokens",
-      });
+      throw invalidInput("the model has no tokenizer, so that stop strings cannot be found", "give stopTokens");
     }
     const source = this.#grammarSource(options, given);
     const prepared = await Promise.all(prompts.map((prompt) => this.#preparePrompt(prompt, settings, given)));
@@ -231,9 +229,7 @@ export class TextGenerator {
     const source =
       given.grammar ?? (constraint === undefined ? undefined : constraintSource(constraint, this.schemaSettings(options)));
     if (source !== undefined && numBeams > 1) {
-      throw new InferyardError("INPUT_INVALID", "a constraint is given with numBeams, and beams are not constrained", {
-        remedy: "leave numBeams out",
-      });
+      throw invalidInput("a constraint is given with numBeams, and beams are not constrained", "leave numBeams out");
     }
     return source;
   }
@@ -327,9 +323,7 @@ export class TextGenerator {
     const ids = await this.#getTokens(prompt, given);
     const tokens = hasEncoder ? [given.decoderStartToken ?? requireDecoderStart(config)] : ids;
     if (hasEncoder && settings.promptLogprobs !== undefined) {
-      throw new InferyardError("INPUT_INVALID", "promptLogprobs is given, and the model reads its prompts with an encoder", {
-        remedy: "leave promptLogprobs out",
-      });
+      throw invalidInput("promptLogprobs is given, and the model reads its prompts with an encoder", "leave promptLogprobs out");
     }
     const least = settings.maxNewTokens === 0 ? 0 : 1;
     if (tokens.length + least > contextLength) {

@@ -1,7 +1,7 @@
 /** Task `question-answering` (Hugging Face, extractive): the span of a context that answers a question, equal to transformers' pipeline of that name. */
 import { type EncodingWindow, encodingWindows } from "../encoding/encoding-windows.ts";
 import { at } from "../../contract/checked.ts";
-import { InferyardError } from "../../contract/errors.ts";
+import { InferyardError, invalidInput, unsupportedModel } from "../../contract/errors.ts";
 import type { Manifest } from "../../models/manifest.ts";
 import type { TensorInfo } from "../../contract/tensor.ts";
 import { type Encoding, convertSpans } from "../../tokenizers/index.ts";
@@ -12,7 +12,8 @@ import { requireFinite } from "../encoding/require-finite.ts";
 import { type QuestionPair, encodeQuestions } from "./question-windows.ts";
 import { checkOptions } from "../../runtime/options/option.ts";
 import { textTaskSettings } from "../definition/task-options.ts";
-import { type AnswerOptions, answerOptions } from "./answer-options.ts";
+import { answerOptions } from "./answer-options.ts";
+import type { AnswerOptions } from "./generated-answer-options.ts";
 
 /** A span of a context that answers a question. */
 export interface QuestionAnswer {
@@ -101,7 +102,7 @@ export function questionPairs(
     ["the context", contexts],
   ] as const) {
     if (typeof given === "string") continue;
-    if (!Array.isArray(given)) throw new InferyardError("INPUT_INVALID", `${name} must be a string or an array of strings`);
+    if (!Array.isArray(given)) throw invalidInput(`${name} must be a string or an array of strings`);
     const wrong = given.findIndex((text) => typeof text !== "string");
     if (wrong !== -1) throw new InferyardError("INPUT_INVALID", `${name} ${wrong} is not a string`, { data: { text: wrong } });
   }
@@ -111,9 +112,10 @@ export function questionPairs(
   if (typeof contexts === "string") return questions.map((question) => ({ question, context: contexts }));
   if (questions.length === contexts.length)
     return questions.map((question, index) => ({ question, context: at(contexts, index) }));
-  throw new InferyardError("INPUT_INVALID", `${questions.length} questions do not pair with ${contexts.length} contexts`, {
-    remedy: "give as many of the one as of the other, or a single string for one of them",
-  });
+  throw invalidInput(
+    `${questions.length} questions do not pair with ${contexts.length} contexts`,
+    "give as many of the one as of the other, or a single string for one of them",
+  );
 }
 
 function getLogits({ data, offset }: EncoderValues, { ids }: Encoding, pair: number): Float32Array {
@@ -177,9 +179,8 @@ function spanOutputs({ name, tasks }: Manifest, outputs: readonly TensorInfo[]):
   if (start !== undefined && end !== undefined) return [start, end];
   const given = outputs.map((output) => `${output.name} [${output.shape.join(", ")}]`).join(", ");
   const declared = tasks[0] === undefined ? "" : `; it is one for ${tasks[0]}`;
-  throw new InferyardError(
-    "MODEL_UNSUPPORTED",
+  throw unsupportedModel(
     `${name} has no question-answering head: outputs start_logits and end_logits [batch, tokens] are needed, and it has ${given}${declared}`,
-    { remedy: "use an export with a question-answering head" },
+    "use an export with a question-answering head",
   );
 }

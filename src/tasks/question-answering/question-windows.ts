@@ -2,7 +2,7 @@
  * Tokenizes questions with their contexts. A context that does not fit is split into overlapping windows, each preceded by the whole question.
  * Unlike `encodePairs` this never truncates the question: one that leaves no room for the context is an error.
  */
-import { InferyardError, throwIfAborted, quoteOption } from "../../contract/errors.ts";
+import { InferyardError, throwIfAborted, quoteOption, invalidInput } from "../../contract/errors.ts";
 import type { Encoding, Tokenizer } from "../../tokenizers/index.ts";
 import { encodeText } from "../encoding/encode-texts.ts";
 import { createYielder } from "../encoding/yielding.ts";
@@ -61,10 +61,7 @@ export async function encodeQuestions(
 /** Number of tokens that a question leaves for the context. */
 async function roomForContext(tokenizer: Tokenizer, question: string, index: number, maxTokens: number): Promise<number> {
   if (question.trim() === "") {
-    throw new InferyardError("INPUT_INVALID", `question ${index} is empty`, {
-      remedy: "ask something",
-      data: { question: index },
-    });
+    throw invalidInput(`question ${index} is empty`, "ask something", { question: index });
   }
   const { ids } = await encodeText(tokenizer, question, { pair: "", maxTokens: Infinity });
   const taken = ids.length;

@@ -1,15 +1,17 @@
 /** Options of the task that reads the text of pictures. */
-import { type OptionTable, boolean, choice, unchecked } from "../../runtime/options/option.ts";
-import { type ReadingOrder, readingOrders } from "./reading-order.ts";
+import { type OptionTable, boolean, choice, positiveInteger, unchecked } from "../../runtime/options/option.ts";
+import { type ReadingOrder, readingOrderNames } from "./reading-order.ts";
 
 /** Options of `Runtime.read`. */
 export interface ReadPageOptions {
   /** Order of the lines: "lines" goes from top to bottom over the whole width of the page, "columns" reads column by column. Default: "lines". */
   readonly order?: ReadingOrder;
-  /** Smallest score of a line, from 0 to 1; lines below it are left out. Default: 0.5. */
+  /** Smallest score of a line, from 0 to 1; lines below it are left out. Default: 0.5; 0 with a model that reads one line. */
   readonly minScore?: number;
   /** Whether each line has its words with their boxes. Default: false. */
   readonly words?: boolean;
+  /** With a model that reads one line (TrOCR): the most tokens of its text. Default: what the model's files state, else 64. */
+  readonly maxNewTokens?: number;
   /** Cancels the call, which then rejects with ABORTED. */
   readonly signal?: AbortSignal;
 }
@@ -17,7 +19,7 @@ export interface ReadPageOptions {
 /** All options of `read`. Any other name is refused. */
 export const readPageOptions: OptionTable<ReadPageOptions> = {
   order: {
-    type: choice(readingOrders),
+    type: choice(readingOrderNames),
     flag: ["--order <order>", "lines over the whole page, or column by column"],
     field: "Order of the lines: `lines` over the whole width of the page, or column by column with `columns`. Default: lines",
   },
@@ -30,6 +32,11 @@ export const readPageOptions: OptionTable<ReadPageOptions> = {
     type: boolean,
     flag: ["--words", "words of each line, with boxes"],
     field: "Whether each line has its words with their boxes. Default: false",
+  },
+  maxNewTokens: {
+    type: positiveInteger,
+    flag: ["--max-new-tokens <number>", "with a model that reads one line: most tokens of its text"],
+    field: "With a model that reads one line: most tokens of its text",
   },
   signal: { type: unchecked },
 };

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 import type { Tensor, TensorMap } from "../../contract/tensor.ts";
 import type { Picture } from "../../processors/images/picture.ts";
-import type { Graph } from "../definition/media-task.ts";
+import type { LoadedGraph } from "../definition/media-task.ts";
 import { formatHocr } from "./hocr.ts";
 import { type PageReader, readPage } from "./read-page.ts";
 
 /** A graph that answers each input with what `answer` makes of it. */
-function graph(answer: (input: Tensor) => Tensor): Graph & { readonly shapes: (readonly number[])[] } {
+function graph(answer: (input: Tensor) => Tensor): LoadedGraph & { readonly shapes: (readonly number[])[] } {
   const shapes: (readonly number[])[] = [];
   const info = (name: string) => [{ name, dataType: "float32", shape: [] }] as const;
   const run = async ({ x }: TensorMap): Promise<TensorMap> => {
@@ -63,8 +63,8 @@ describe("readPage", () => {
     const { lines, width, height } = await readPage({ detector: found, recognizer: read, dictionary }, page);
     expect([width, height]).toEqual([736, 736]);
     expect(lines.map(({ text, score }) => [text, score])).toEqual([["a", 0.9], ["b", 0.8], ["c", 0.7], ["d", 0.6]]); // prettier-ignore
-    expect(lines[0]!.box[0]![0]).toBeGreaterThan(30);
-    expect(lines[0]!.box[2]![1]).toBeLessThan(70);
+    expect(lines[0]!.box[0][0]).toBeGreaterThan(30);
+    expect(lines[0]!.box[2][1]).toBeLessThan(70);
     expect(lines.every(({ words }) => words === undefined)).toBe(true);
     expect(found.shapes).toEqual([[1, 3, 736, 736]]);
     expect(read.shapes.map(([count]) => count)).toEqual([4]);

@@ -6,7 +6,7 @@ import type { Quadrilateral } from "../../processors/images/geometry/points.ts";
 import { turnHalf } from "../../processors/images/geometry/turn-picture.ts";
 import type { Picture } from "../../processors/images/picture.ts";
 import { checkOptions } from "../../runtime/options/option.ts";
-import type { Graph } from "../definition/media-task.ts";
+import type { LoadedGraph } from "../definition/media-task.ts";
 import { createYielder } from "../encoding/yielding.ts";
 import { type RecognizedLine, decodeCtc } from "./decode-ctc.ts";
 import { type FittedPage, fitPage } from "./fit-page.ts";
@@ -20,11 +20,11 @@ import { type ReadWord, findWords } from "./word-boxes.ts";
 /** The networks of a page reader. */
 export interface PageReader {
   /** Picture `[1, 3, height, width]` to probabilities of text `[1, 1, height, width]`. */
-  readonly detector: Graph;
+  readonly detector: LoadedGraph;
   /** Lines `[lines, 3, 48, width]` to probabilities `[lines, steps, classes]`. */
-  readonly recognizer: Graph;
+  readonly recognizer: LoadedGraph;
   /** Lines `[lines, 3, 48, 192]` to probabilities of upright and upside down, `[lines, 2]`. Absent: no line is turned by a half. */
-  readonly classifier?: Graph | undefined;
+  readonly classifier?: LoadedGraph | undefined;
   /** Characters of the recognizer's classes from 1. */
   readonly dictionary: readonly string[];
 }
@@ -126,7 +126,7 @@ async function recognizeLines(
 
 /** Turns the lines by a half that the classifier sees upside down. */
 async function turnUpright(
-  classifier: Graph,
+  classifier: LoadedGraph,
   lines: readonly FoundLine[],
   signal: AbortSignal | undefined,
 ): Promise<readonly FoundLine[]> {
@@ -166,7 +166,7 @@ function ratio({ width, height }: Picture): number {
   return width / height;
 }
 
-async function runGraph(graph: Graph, input: Tensor, signal: AbortSignal | undefined): Promise<Tensor> {
+async function runGraph(graph: LoadedGraph, input: Tensor, signal: AbortSignal | undefined): Promise<Tensor> {
   const [name, output] = [at(graph.inputs, 0).name, at(graph.outputs, 0).name];
   const outputs = await graph.run({ [name]: input }, signal === undefined ? {} : { signal });
   const tensor = outputs[output];

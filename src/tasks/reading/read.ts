@@ -1,26 +1,33 @@
 /** The task that reads the text of a picture on a loaded model. */
-import { InferyardError } from "../../contract/errors.ts";
+import { InferyardError, quoteOption } from "../../contract/errors.ts";
 import { findPageReader, readDictionary } from "../../models/page-reader.ts";
 import { checkOptions } from "../../runtime/options/option.ts";
 import { defaultPictureLimits } from "../../processors/images/decode-picture.ts";
 import { type PictureSource, readPicture } from "../../processors/images/picture-source.ts";
 import type { MediaModel } from "../definition/media-task.ts";
+import { findLineDecoder, readLine } from "./read-line.ts";
 import { toThreeChannels } from "./page-colours.ts";
 import { type ReadPageOptions, readPageOptions } from "./read-options.ts";
 import { type ReadPage, readPage } from "./read-page.ts";
 
 /**
- * Reads a page with the model's networks. Throws MODEL_UNSUPPORTED for a model that does not read pages, INPUT_INVALID for options that are not allowed, and what
+ * Reads a page with the networks of PP-OCR, or one line with TrOCR. Throws MODEL_UNSUPPORTED for a model that does not read pages, INPUT_INVALID for options that are not allowed, and what
  * `readPicture` throws.
  */
 export async function read(model: MediaModel, picture: PictureSource, options: ReadPageOptions = {}): Promise<ReadPage> {
   checkOptions(readPageOptions, options);
   const { manifest } = model;
+  const decoder = findLineDecoder(model);
+  if (decoder !== undefined) {
+    refuseOptions(options, ["order", "words"], `${manifest.name} reads one line`);
+    return readLine(model, decoder, picture, options);
+  }
   const parts = findPageReader(manifest.variants);
   if (parts === undefined)
     throw new InferyardError("MODEL_UNSUPPORTED", `${manifest.name} does not read the text of pictures`, {
-      remedy: "name a folder with the networks of PP-OCR: *det*.onnx, *rec*.onnx and perhaps *cls*.onnx",
+      remedy: "name a folder with the networks of PP-OCR (*det*.onnx, *rec*.onnx and perhaps *cls*.onnx), or with TrOCR",
     });
+  refuseOptions(options, ["maxNewTokens"], `${manifest.name} reads whole pages`);
   const page = toThreeChannels(await readPicture(picture, defaultPictureLimits, { channels: 4 }));
   const [recognizer, detector, classifier, dictionary] = await Promise.all([
     model.part(parts.recognizer),
@@ -29,4 +36,13 @@ export async function read(model: MediaModel, picture: PictureSource, options: R
     readDictionary(manifest, parts),
   ]);
   return readPage({ detector, recognizer, classifier, dictionary }, page, options);
+}
+
+/** Throws INPUT_INVALID for options that have no effect on a model; `reason` says why. */
+function refuseOptions(options: ReadPageOptions, names: readonly (keyof ReadPageOptions)[], reason: string): void {
+  const name = names.find((each) => options[each] !== undefined);
+  if (name === undefined) return;
+  throw new InferyardError("INPUT_INVALID", `${quoteOption(name)} has no effect: ${reason}`, {
+    remedy: `leave ${quoteOption(name)} out`,
+  });
 }

@@ -2,10 +2,10 @@
 import type { PixelPoint, Quadrilateral } from "../../processors/images/geometry/points.ts";
 
 /** Orders of reading. */
-export const readingOrders = ["lines", "columns"] as const;
+export const readingOrderNames = ["lines", "columns"] as const;
 
 /** "lines": from top to bottom over the whole width, and from left to right in a line. "columns": column by column. */
-export type ReadingOrder = (typeof readingOrders)[number];
+export type ReadingOrder = (typeof readingOrderNames)[number];
 
 /** Difference in pixels of the upper left corners of two boxes from which the lower one begins another line. */
 const lineStep = 10;

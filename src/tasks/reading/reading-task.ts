@@ -13,8 +13,9 @@ export const readingTask: MediaTask<PictureSource, ReadPageOptions, ReadPage> = 
   route: "/api/read",
   input: "pictures of pages",
   output: "lines with scores and boxes, and their words",
-  models: "`*det*.onnx`, `*rec*.onnx` and perhaps `*cls*.onnx` of PP-OCR in one folder",
-  files: ["a dictionary: in the recognizer's metadata, or `*keys*.txt`"],
+  models:
+    "`*det*.onnx`, `*rec*.onnx` and perhaps `*cls*.onnx` of PP-OCR in one folder; for one line VisionEncoderDecoderModel (TrOCR)",
+  files: ["a dictionary: in the recognizer's metadata, or `*keys*.txt`; for TrOCR tokenizer.json and preprocessor_config.json"],
   pipeline: false,
   load: async () => {
     const [{ read }, { readPageOptions }] = await Promise.all([import("./read.ts"), import("./read-options.ts")]);

@@ -39,9 +39,9 @@ export function findTextBoxes(
 ): Quadrilateral[] {
   const mask = new Uint8Array(map.data.length);
   for (let at = 0; at < mask.length; at++) mask[at] = (map.data[at] ?? 0) > textThreshold ? 1 : 0;
-  const contours = findContours(dilateByTwo(mask, map.width, map.height), map.width, map.height);
+  const contours = findContours(dilateByTwo(mask, map.width, map.height), map.width, map.height, maxCandidates);
   const boxes: Quadrilateral[] = [];
-  for (const contour of contours.slice(0, maxCandidates)) {
+  for (const contour of contours) {
     const core = orderedRectangle(contour);
     if (core.side < minSide || meanProbability(map, core.corners) < boxThreshold) continue;
     const { area, perimeter } = measurePolygon(core.corners);

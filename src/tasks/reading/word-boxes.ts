@@ -1,12 +1,13 @@
 /** Words of a line with their boxes, from the steps at which the recognizer saw their characters. */
 import { invertTransform, perspectiveTransform, transformPoint } from "../../processors/images/geometry/perspective.ts";
 import { type PixelPoint, type Quadrilateral, distance32 } from "../../processors/images/geometry/points.ts";
+import { roundHalfEven } from "../../processors/images/geometry/rounding.ts";
 import type { RecognizedCharacter, RecognizedLine } from "./decode-ctc.ts";
 
 /** A word, or a character of a script without spaces. */
 export interface ReadWord {
   readonly text: string;
-  /** Mean probability of its characters, from 0 to 1. */
+  /** Mean probability of its characters, from 0 to 1, with five decimals. */
   readonly score: number;
   /** Corners `[x, y]` in pixels of the page, clockwise from the upper left. */
   readonly box: Quadrilateral;
@@ -61,7 +62,7 @@ export function findWords(line: RecognizedLine, layout: LineLayout): readonly Re
   const toPage = linePlacement(layout);
   return spans.map(({ characters, left, right }) => ({
     text: characters.map(({ text }) => text).join(""),
-    score: characters.reduce((sum, { score }) => sum + score, 0) / characters.length,
+    score: roundHalfEven((characters.reduce((sum, { score }) => sum + score, 0) / characters.length) * 1e5) / 1e5,
     box: toPage(left, right),
   }));
 }

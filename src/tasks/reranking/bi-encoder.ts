@@ -1,11 +1,11 @@
 /** Task `text-ranking` with an embedding model (bi-encoder): the cosine of the query's embedding with each document's. Faster and less accurate than a cross-encoder. */
 import { at } from "../../contract/checked.ts";
-import { InferyardError } from "../../contract/errors.ts";
+import { invalidInput } from "../../contract/errors.ts";
 import type { Manifest } from "../../models/manifest.ts";
 import { embed } from "../embedding/embed.ts";
 import type { TaskTokenizer } from "../encoding/encode-texts.ts";
 import type { Encoder } from "../batching/run-encodings.ts";
-import type { RerankOptions } from "./rerank-options.ts";
+import type { RerankOptions } from "./generated-rerank-options.ts";
 import { rolePrompt } from "../embedding/prompts.ts";
 import { normalizeRows } from "../encoding/pooling.ts";
 import { type Ranking, validateRerank, rankDocuments } from "./cross-encoder.ts";
@@ -24,9 +24,10 @@ export async function rerankByEmbedding(
 ): Promise<Ranking> {
   validateRerank(query, documents, options);
   if (options.raw === true) {
-    throw new InferyardError("INPUT_INVALID", `${encoder.manifest.name} is an embedding model: a cosine has no raw form`, {
-      remedy: "leave `raw` out, or use a cross-encoder",
-    });
+    throw invalidInput(
+      `${encoder.manifest.name} is an embedding model: a cosine has no raw form`,
+      "leave `raw` out, or use a cross-encoder",
+    );
   }
   const { topN, raw: _raw, ...limits } = options;
   const queryResult = await embed(encoder, [query], { ...limits, ...rolePrompt(encoder.manifest, "query") });

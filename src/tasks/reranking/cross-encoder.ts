@@ -1,7 +1,7 @@
 /** Task `text-ranking` (Hugging Face) with a cross-encoder, which reads query and document together; equal to `CrossEncoder.rank` of sentence-transformers. */
 import { at } from "../../contract/checked.ts";
 import { readCounts } from "../encoding/read-counts.ts";
-import { InferyardError, quoteOption } from "../../contract/errors.ts";
+import { InferyardError, quoteOption, invalidInput, unsupportedModel } from "../../contract/errors.ts";
 import type { Manifest } from "../../models/manifest.ts";
 import { encodePairs } from "../encoding/encode-pairs.ts";
 import { type Encoder, runEncodings } from "../batching/run-encodings.ts";
@@ -9,7 +9,8 @@ import { type HeadActivation, applyActivation, getLabelHead, logitsOutput } from
 import { requireFinite } from "../encoding/require-finite.ts";
 import { checkOptions } from "../../runtime/options/option.ts";
 import { textTaskSettings } from "../definition/task-options.ts";
-import { type RerankOptions, rerankOptions } from "./rerank-options.ts";
+import { rerankOptions } from "./rerank-options.ts";
+import type { RerankOptions } from "./generated-rerank-options.ts";
 
 /** A document with its score. */
 export interface RankedDocument {
@@ -83,8 +84,8 @@ export function rankDocuments(
 
 /** Validates the arguments of all rerank variants. Throws INPUT_INVALID. */
 export function validateRerank(query: unknown, documents: readonly unknown[], options: RerankOptions): void {
-  if (typeof query !== "string") throw new InferyardError("INPUT_INVALID", "the query must be a string");
-  if (!Array.isArray(documents)) throw new InferyardError("INPUT_INVALID", "documents must be an array of strings");
+  if (typeof query !== "string") throw invalidInput("the query must be a string");
+  if (!Array.isArray(documents)) throw invalidInput("documents must be an array of strings");
   const wrong = documents.findIndex((document) => typeof document !== "string");
   if (wrong !== -1) throw new InferyardError("INPUT_INVALID", `document ${wrong} is not a string`, { data: { document: wrong } });
   checkOptions(rerankOptions, options);
@@ -105,10 +106,9 @@ export function getScoreHead(manifest: Manifest): ScoreHead {
   const { labels } = getLabelHead(manifest);
   if (labels.length === 2) return { activation: statedActivation(manifest) ?? "softmax", label: 1 };
   if (labels.length === 1) return { activation: statedActivation(manifest) ?? "sigmoid", label: 0 };
-  throw new InferyardError(
-    "MODEL_UNSUPPORTED",
+  throw unsupportedModel(
     `${manifest.name} has ${labels.length} labels (${labels.slice(0, 4).join(", ")}), and a reranker has one or two`,
-    { remedy: "use a cross-encoder, or an embedding model" },
+    "use a cross-encoder, or an embedding model",
   );
 }
 
@@ -122,11 +122,8 @@ function statedActivation({ name, variants }: Manifest): HeadActivation | undefi
   const short = typeof stated === "string" ? stated.split(".").at(-1) : undefined;
   if (short === "Identity") return "none";
   if (short === "Sigmoid") return "sigmoid";
-  throw new InferyardError(
-    "MODEL_UNSUPPORTED",
+  throw unsupportedModel(
     `${name} needs the activation ${JSON.stringify(stated)}, which is not supported`,
-    {
-      remedy: `ask for the logits: ${quoteOption("raw", true)}`,
-    },
+    `ask for the logits: ${quoteOption("raw", true)}`,
   );
 }

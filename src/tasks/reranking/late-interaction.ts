@@ -1,12 +1,12 @@
 /** Task `text-ranking` with a model that gives a vector for each token: documents by MaxSim (Khattab and Zaharia 2020). */
 import { at } from "../../contract/checked.ts";
-import { InferyardError } from "../../contract/errors.ts";
+import { invalidInput } from "../../contract/errors.ts";
 import type { Encoder } from "../batching/run-encodings.ts";
 import { hasMultiVectorHead, embedWithHeads } from "../embedding/heads.ts";
 import { type LateInteractionRole, embedTokenVectors, isLateInteractionModel } from "../embedding/late-interaction.ts";
 import { type TokenVectors, maxSim } from "../embedding/max-sim.ts";
 import { type Ranking, rankDocuments, validateRerank } from "./cross-encoder.ts";
-import type { RerankOptions } from "./rerank-options.ts";
+import type { RerankOptions } from "./generated-rerank-options.ts";
 
 /** Whether a model gives vectors of tokens that MaxSim compares. */
 export function isMultiVectorModel(encoder: Encoder): boolean {
@@ -33,9 +33,10 @@ export async function rerankByLateInteraction(
   validateRerank(query, documents, options);
   const { topN, raw, ...limits } = options;
   if (raw === true) {
-    throw new InferyardError("INPUT_INVALID", `${encoder.manifest.name} compares token vectors: MaxSim has no raw form`, {
-      remedy: "leave `raw` out, or use a cross-encoder",
-    });
+    throw invalidInput(
+      `${encoder.manifest.name} compares token vectors: MaxSim has no raw form`,
+      "leave `raw` out, or use a cross-encoder",
+    );
   }
   const toVectors = async (texts: readonly string[], role: LateInteractionRole): Promise<RoleVectors> => {
     if (isLateInteractionModel(encoder)) {

@@ -2,7 +2,7 @@
 import type { Encoder } from "../batching/run-encodings.ts";
 import { isMultiVectorModel, rerankByLateInteraction } from "./late-interaction.ts";
 import { type Ranking, rerankByCrossEncoder } from "./cross-encoder.ts";
-import type { RerankOptions } from "./rerank-options.ts";
+import type { RerankOptions } from "./generated-rerank-options.ts";
 import { isEmbedder, rerankByEmbedding } from "./bi-encoder.ts";
 
 /**

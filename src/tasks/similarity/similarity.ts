@@ -1,5 +1,5 @@
 /** Task `sentence-similarity` (Hugging Face): the similarity matrix of two lists of texts, as `SentenceTransformer.similarity` computes it. */
-import { InferyardError, throwIfAborted, quoteOption } from "../../contract/errors.ts";
+import { type InferyardError, throwIfAborted, quoteOption, invalidInput, unsupportedModel } from "../../contract/errors.ts";
 import type { Manifest } from "../../models/manifest.ts";
 import type { Embeddings } from "../embedding/embeddings.ts";
 import { isLateInteractionModel } from "../embedding/late-interaction.ts";
@@ -8,7 +8,8 @@ import type { EmbedOptions } from "../embedding/embed-options.ts";
 import type { TaskTokenizer } from "../encoding/encode-texts.ts";
 import type { Encoder } from "../batching/run-encodings.ts";
 import { checkOptions } from "../../runtime/options/option.ts";
-import { type SimilarityOptions, similarityOptions } from "./similarity-options.ts";
+import { similarityOptions } from "./similarity-options.ts";
+import type { SimilarityOptions } from "./generated-similarity-options.ts";
 import { type SimilarityMetric, similarityMetrics, similarityRow, vectorTable } from "./similarity-matrix.ts";
 import { createYielder } from "../encoding/yielding.ts";
 
@@ -45,7 +46,7 @@ export async function similarity(
   const { metric = ownMetric(encoder.manifest), otherPrompt, ...options } = requested;
   if (texts.length * others.length > maxScores) {
     const message = `${texts.length} × ${others.length} texts give more than ${maxScores} scores, the limit of one call`;
-    throw new InferyardError("INPUT_INVALID", message, { remedy: "compare the texts in several calls" });
+    throw invalidInput(message, "compare the texts in several calls");
   }
   const own = await embed(encoder, texts, options);
   const isSame = texts === others && (otherPrompt === undefined || otherPrompt === options.prompt);
@@ -85,20 +86,23 @@ function ownMetric({ name, text }: Manifest): SimilarityMetric {
   const stated = text?.similarity?.toLowerCase();
   const metric = stated === undefined ? "cosine" : similarityMetrics.find((one) => one === stated);
   if (metric !== undefined) return metric;
-  throw new InferyardError("MODEL_UNSUPPORTED", `${name} states an unknown similarity: ${JSON.stringify(text?.similarity)}`, {
-    remedy: `choose one of ${similarityMetrics.join(", ")}: ${quoteOption("metric", "cosine")}`,
-  });
+  throw unsupportedModel(
+    `${name} states an unknown similarity: ${JSON.stringify(text?.similarity)}`,
+    `choose one of ${similarityMetrics.join(", ")}: ${quoteOption("metric", "cosine")}`,
+  );
 }
 
 function comparesTokens({ name }: Manifest): InferyardError {
-  return new InferyardError("MODEL_UNSUPPORTED", `${name} gives a vector per token, and similarity compares one per text`, {
-    remedy: "use rerank, or maxSim on its token vectors",
-  });
+  return unsupportedModel(
+    `${name} gives a vector per token, and similarity compares one per text`,
+    "use rerank, or maxSim on its token vectors",
+  );
 }
 
 function refuseTokenVectors({ pooling }: EmbedOptions): void {
   if (pooling !== "none") return;
-  throw new InferyardError("INPUT_INVALID", 'similarity needs one vector per text, and pooling "none" gives one per token', {
-    remedy: "choose another pooling, or leave it out; maxSim compares token vectors",
-  });
+  throw invalidInput(
+    'similarity needs one vector per text, and pooling "none" gives one per token',
+    "choose another pooling, or leave it out; maxSim compares token vectors",
+  );
 }

@@ -1,5 +1,5 @@
 /** Embeddings of texts in several forms at once: dense, sparse and multi-vector. A model that has several gives them from one run of the encoder. */
-import { InferyardError } from "../../contract/errors.ts";
+import { unsupportedModel } from "../../contract/errors.ts";
 import type { Encoder } from "../batching/run-encodings.ts";
 import { embed } from "../embedding/embed.ts";
 import { embedWithHeads, headForms } from "../embedding/heads.ts";
@@ -44,9 +44,10 @@ export async function embedOutputs(
   const forms = getForms(encoder);
   const missing = outputs.find((form) => !forms.includes(form));
   if (missing !== undefined) {
-    throw new InferyardError("MODEL_UNSUPPORTED", `${manifest.name} gives ${forms.join(" and ")} embeddings, not ${missing}`, {
-      remedy: `ask for ${forms.join(" and ")}, or use another model`,
-    });
+    throw unsupportedModel(
+      `${manifest.name} gives ${forms.join(" and ")} embeddings, not ${missing}`,
+      `ask for ${forms.join(" and ")}, or use another model`,
+    );
   }
   if (forms.includes("multi-vector")) {
     const { embeddings, dimensions, tokens, truncated } = await embed(encoder, texts, limits);

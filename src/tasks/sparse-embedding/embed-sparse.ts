@@ -5,7 +5,7 @@
  */
 import { at, omitUndefined } from "../../contract/checked.ts";
 import { readCounts } from "../encoding/read-counts.ts";
-import { InferyardError } from "../../contract/errors.ts";
+import { unsupportedModel } from "../../contract/errors.ts";
 import { refuseUnlisted, checkOptions } from "../../runtime/options/option.ts";
 import type { Manifest, SparseSettings } from "../../models/manifest.ts";
 import type { TensorInfo } from "../../contract/tensor.ts";
@@ -20,7 +20,8 @@ import { logitsOutput } from "../encoding/label-head.ts";
 import { requireFinite } from "../encoding/require-finite.ts";
 import { textTaskSettings } from "../definition/task-options.ts";
 import { textSettings } from "../encoding/text-settings.ts";
-import { type EmbedSparseOptions, embedSparseOptions } from "./embed-sparse-options.ts";
+import { embedSparseOptions } from "./embed-sparse-options.ts";
+import type { EmbedSparseOptions } from "./generated-embed-sparse-options.ts";
 import {
   type SparseEmbedding,
   type SparseEmbeddings,
@@ -146,11 +147,8 @@ function getPrompt({ manifest }: Encoder, { prompt }: EmbedSparseOptions): strin
 /** Many models have an output of rank 3; only with a masked-language-model head is its last axis the vocabulary. */
 function getHead(manifest: Manifest, outputs: readonly TensorInfo[]): string {
   if (manifest.tasks.includes("fill-mask") || manifest.text?.sparse?.kind === "splade") return logitsOutput(outputs, 3);
-  throw new InferyardError(
-    "MODEL_UNSUPPORTED",
+  throw unsupportedModel(
     `${manifest.name} has no masked-language-model head, which sparse embeddings are made from`,
-    {
-      remedy: "use a SPLADE model, or embed() for dense vectors",
-    },
+    "use a SPLADE model, or embed() for dense vectors",
   );
 }

@@ -1,7 +1,7 @@
 /** Sparse vectors, and how they are selected from weights. */
 import { at } from "../../contract/checked.ts";
-import { InferyardError } from "../../contract/errors.ts";
-import type { EmbedSparseOptions } from "./embed-sparse-options.ts";
+import { invalidInput } from "../../contract/errors.ts";
+import type { EmbedSparseOptions } from "./generated-embed-sparse-options.ts";
 
 /** A sparse vector, by descending weight; equal weights by ascending token id. Both arrays have the same length. */
 export interface SparseEmbedding {
@@ -29,9 +29,7 @@ export type SparseSelection = Pick<EmbedSparseOptions, "topK" | "threshold">;
 /** Throws INPUT_INVALID for a threshold below 0 or one that is not a number. */
 export function checkThreshold({ threshold = 0 }: SparseSelection): void {
   if (Number.isFinite(threshold) && threshold >= 0) return;
-  throw new InferyardError("INPUT_INVALID", `threshold is ${threshold}, and must be a number of at least 0`, {
-    remedy: "correct threshold, or leave it out",
-  });
+  throw invalidInput(`threshold is ${threshold}, and must be a number of at least 0`, "correct threshold, or leave it out");
 }
 
 /** The sparse vector of weights, one per index. */

@@ -84,9 +84,10 @@ export async function transcribe({ model, tokenizer, manifest }: Transcriber, ca
   return { text: joinSegments(segments), language, languageProbability: probability, duration, segments };
 }
 
-function toTranscriptSegment({ start, end, words, seek: _seek, ...others }: WhisperSegment): TranscriptSegment {
+function toTranscriptSegment({ start, end, text, words, ...others }: WhisperSegment): TranscriptSegment {
   const timed = words?.map((word) => ({ ...word, start: toMilliseconds(word.start), end: toMilliseconds(word.end) }));
-  return { ...others, start: toMilliseconds(start), end: toMilliseconds(end), ...omitUndefined({ words: timed }) };
+  const times = { start: toMilliseconds(start), end: toMilliseconds(end) };
+  return { ...times, text, ...omitUndefined({ words: timed }), ...others };
 }
 
 /** Seconds rounded to thousandths: times are multiples of 0.01, and sums of them are not. */

@@ -19,22 +19,24 @@ export interface TranscriptSegment {
   /** Present with timestamps of words. */
   readonly words?: readonly TranscriptWord[];
   readonly tokens: readonly number[];
-  /** Temperature at which it was decoded. */
-  readonly temperature: number;
+  /** First frame of its window, in units of 10 ms of the sound that was decoded. Absent for models that transcribe by CTC. */
+  readonly seek?: number;
+  /** Temperature at which it was decoded. Absent for models that transcribe by CTC. */
+  readonly temperature?: number;
   /** Mean log probability of the tokens of its window. */
   readonly averageLogProbability: number;
-  /** Factor by which zlib compresses the text of its window. */
-  readonly compressionRatio: number;
-  /** Probability that nobody speaks in its window. */
-  readonly noSpeechProbability: number;
+  /** Factor by which zlib compresses the text of its window. Absent for models that transcribe by CTC. */
+  readonly compressionRatio?: number;
+  /** Probability that nobody speaks in its window. Absent for models that transcribe by CTC. */
+  readonly noSpeechProbability?: number;
 }
 
 /** What was said in a sound. */
 export interface Transcript {
   readonly text: string;
-  /** Code of the language, such as "en". */
+  /** Code of the language, such as "en"; "und" (undetermined, ISO 639-2) for models that transcribe by CTC, unless it was given. */
   readonly language: string;
-  /** Probability of the language; 1 if it was given. */
+  /** Probability of the language; 1 if it was given, 0 if it is undetermined. */
   readonly languageProbability: number;
   /** Length of the sound in seconds. */
   readonly duration: number;

@@ -1,7 +1,7 @@
 /** Task `token-classification` (Hugging Face, "ner"): the entities of a text with their offsets, equal to transformers' pipeline of that name. */
 import { type EncodingWindow, encodingWindows } from "../encoding/encoding-windows.ts";
 import { at } from "../../contract/checked.ts";
-import { InferyardError, quoteOption } from "../../contract/errors.ts";
+import { quoteOption, invalidInput, unsupportedModel } from "../../contract/errors.ts";
 import type { Manifest } from "../../models/manifest.ts";
 import { convertSpans } from "../../tokenizers/index.ts";
 import { encodeTexts } from "../encoding/encode-texts.ts";
@@ -22,7 +22,8 @@ import { applyActivation, getLabelHead, logitsOutput } from "../encoding/label-h
 import { requireFinite } from "../encoding/require-finite.ts";
 import { checkOptions } from "../../runtime/options/option.ts";
 import { textTaskSettings } from "../definition/task-options.ts";
-import { type RecognizeOptions, recognizeOptions } from "./recognize-options.ts";
+import { recognizeOptions } from "./recognize-options.ts";
+import type { RecognizeOptions } from "./generated-recognize-options.ts";
 
 /**
  * Finds the entities of each text. Texts longer than the model's limit are read in overlapping windows; with `truncate: "error"` they throw
@@ -69,31 +70,27 @@ export async function recognize(encoder: Encoder, texts: readonly string[], opti
 function optionsByLabel({ name }: Manifest, options: RecognizeOptions): GlinerOptions {
   const { labels, aggregation, ignoreLabels, ...rest } = options;
   if (labels === undefined) {
-    throw new InferyardError("INPUT_INVALID", `${name} is a GLiNER model and was given no labels`, {
-      remedy: `give labels, for example ${quoteOption("labels", ["person", "company"])}`,
-    });
+    throw invalidInput(
+      `${name} is a GLiNER model and was given no labels`,
+      `give labels, for example ${quoteOption("labels", ["person", "company"])}`,
+    );
   }
   const meaningless = aggregation === undefined ? (ignoreLabels === undefined ? undefined : "ignoreLabels") : "aggregation";
   if (meaningless === undefined) return { ...rest, labels };
-  throw new InferyardError("INPUT_INVALID", `"${meaningless}" has no effect on ${name}, which scores spans, not tokens`, {
-    remedy: `leave "${meaningless}" out`,
-  });
+  throw invalidInput(`"${meaningless}" has no effect on ${name}, which scores spans, not tokens`, `leave "${meaningless}" out`);
 }
 
 function refuseLabels(manifest: Manifest, options: RecognizeOptions): void {
   if (options.labels !== undefined) {
     const kinds = [...new Set(getLabelHead(manifest).labels)].slice(0, 8).join(", ");
-    throw new InferyardError(
-      "MODEL_UNSUPPORTED",
+    throw unsupportedModel(
       `${manifest.name} knows only the labels it was trained on (${kinds}), so \`labels\` cannot be set`,
-      {
-        remedy: "leave `labels` out, or use a GLiNER model",
-      },
+      "leave `labels` out, or use a GLiNER model",
     );
   }
   const given = (["threshold", "nested", "multiLabel"] as const).find((name) => options[name] !== undefined);
   if (given === undefined) return;
-  throw new InferyardError("INPUT_INVALID", `"${given}" has no effect without \`labels\``, { remedy: `leave "${given}" out` });
+  throw invalidInput(`"${given}" has no effect without \`labels\``, `leave "${given}" out`);
 }
 
 function getTokens(

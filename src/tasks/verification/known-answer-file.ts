@@ -3,7 +3,7 @@
  * embedding is base64 of little-endian float32 values.
  */
 import * as z from "zod";
-import { InferyardError, getMessage } from "../../contract/errors.ts";
+import { InferyardError, getMessage, invalidInput } from "../../contract/errors.ts";
 import type { ManifestKnownAnswer } from "../../models/manifest.ts";
 import { schemaProblems } from "../../models/validation/schema-problems.ts";
 
@@ -26,20 +26,20 @@ export function readAnswers(text: string, path: string, tolerance: number = defa
   }
   const problems = schemaProblems(file, json);
   if (problems.length > 0) {
-    throw new InferyardError("INPUT_INVALID", `${path} is not a file of known answers: ${problems.join("; ")}`, {
-      remedy: "docs/guide/verifying.md shows the form",
-    });
+    throw invalidInput(
+      `${path} is not a file of known answers: ${problems.join("; ")}`,
+      "docs/guide/verifying.md shows the form",
+    );
   }
   return file.parse(json).items.map(({ text: input, embedding_normalized: normalized, embedding = normalized }, index) => {
     const encoded = normalized ?? embedding;
-    if (encoded === undefined) throw new InferyardError("INPUT_INVALID", `${path}: item ${index} has no embedding`);
+    if (encoded === undefined) throw invalidInput(`${path}: item ${index} has no embedding`);
     return { text: input, embedding: toFloats(encoded, `${path}: item ${index}`), tolerance };
   });
 }
 
 function toFloats(encoded: string, where: string): Float32Array {
   const bytes = Buffer.from(encoded, "base64");
-  if (bytes.length === 0 || bytes.length % 4 !== 0)
-    throw new InferyardError("INPUT_INVALID", `${where}: the embedding is not base64 of float32 values`);
+  if (bytes.length === 0 || bytes.length % 4 !== 0) throw invalidInput(`${where}: the embedding is not base64 of float32 values`);
   return Float32Array.from({ length: bytes.length / 4 }, (_value, index) => bytes.readFloatLE(index * 4));
 }

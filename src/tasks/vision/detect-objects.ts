@@ -5,7 +5,7 @@ import type { Manifest } from "../../models/manifest.ts";
 import type { MediaModel } from "../definition/media-task.ts";
 import { type Box, suppressOverlaps } from "./boxes.ts";
 import { type DetectObjectsOptions, detectObjectsOptions } from "./detect-objects-options.ts";
-import { createDecoder } from "./detector-layouts.ts";
+import { createDetectorDecoder } from "./detector-layouts.ts";
 import type { PictureSource } from "../../processors/images/picture-source.ts";
 import { preparePictureGraph, runPictures } from "./run-pictures.ts";
 import { requirePictures } from "./vision-options.ts";
@@ -42,7 +42,7 @@ export async function detectObjects(
 ): Promise<DetectedObjects> {
   const prepared = await preparePictureGraph(model, await model.main());
   const { vision } = model.manifest;
-  const decoder = createDecoder(vision?.detector?.layout, prepared.graph.outputs);
+  const decoder = createDetectorDecoder(vision?.detector?.layout, prepared.graph.outputs);
   const { threshold = vision?.detector?.threshold ?? 0.5, overlap = vision?.detector?.overlap ?? 0.45, topK } = options;
   const perLabel = vision?.detector?.perLabel ?? false;
   const labels = readLabels(model.manifest);

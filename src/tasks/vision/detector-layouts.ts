@@ -28,7 +28,7 @@ export interface DetectorDecoder {
 }
 
 /** The decoder of a layout. Throws MODEL_UNSUPPORTED where the outputs are not those of the layout, or where none is stated and they are not DETR's. */
-export function createDecoder(layout: DetectorLayout | undefined, outputs: readonly TensorInfo[]): DetectorDecoder {
+export function createDetectorDecoder(layout: DetectorLayout | undefined, outputs: readonly TensorInfo[]): DetectorDecoder {
   const find = (name: string, rank: number): TensorInfo | undefined =>
     outputs.find((info) => info.name === name && info.shape.length === rank);
   const unlike = (wanted: string): InferyardError =>
@@ -45,7 +45,7 @@ export function createDecoder(layout: DetectorLayout | undefined, outputs: reado
     if (find("scores", 3) === undefined || find("boxes", 3) === undefined) throw unlike("scores and boxes");
     return createRfb(layout === "rfb");
   }
-  const [output] = outputs.filter(({ shape }) => shape.length === 3);
+  const output = outputs.find(({ shape }) => shape.length === 3);
   if (output === undefined) throw unlike("one output of three axes");
   return createYolo(output.name);
 }

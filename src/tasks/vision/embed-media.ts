@@ -3,13 +3,13 @@ import { InferyardError } from "../../contract/errors.ts";
 import { type TensorInfo, type TensorMap, zeros } from "../../contract/tensor.ts";
 import { toFloat32 } from "../../contract/to-float32.ts";
 import { checkOptions } from "../../runtime/options/option.ts";
-import type { Graph, MediaModel } from "../definition/media-task.ts";
+import type { LoadedGraph, MediaModel } from "../definition/media-task.ts";
 import type { Embeddings } from "../embedding/embeddings.ts";
 import { requireFinite } from "../encoding/require-finite.ts";
 import { type EmbedMediaOptions, embedMediaOptions } from "./embed-media-options.ts";
 import type { PictureSource } from "../../processors/images/picture-source.ts";
 import { preparePictureGraph, runPictures } from "./run-pictures.ts";
-import { textTensors } from "./text-batch.ts";
+import { tokenizeTexts } from "./text-batch.ts";
 import { requirePictures } from "./vision-options.ts";
 
 /** A text or a picture. A string is a text. */
@@ -120,7 +120,7 @@ const textBatch = 32;
 
 async function embedTexts(
   model: MediaModel,
-  graph: Graph,
+  graph: LoadedGraph,
   texts: readonly string[],
   signal: AbortSignal | undefined,
 ): Promise<{ readonly vectors: Float32Array[]; readonly tokens: number[]; readonly truncated: number[] }> {
@@ -129,7 +129,7 @@ async function embedTexts(
   const tokens: number[] = [];
   const truncated: number[] = [];
   for (let first = 0; first < texts.length; first += textBatch) {
-    const batch = await textTensors(model, graph.inputs, texts.slice(first, first + textBatch), signal);
+    const batch = await tokenizeTexts(model, graph.inputs, texts.slice(first, first + textBatch), signal);
     const outputs = await graph.run(
       { ...batch.tensors, ...blankPictures(graph) },
       { outputs: [output], ...(signal === undefined ? {} : { signal }) },
@@ -142,7 +142,7 @@ async function embedTexts(
 }
 
 /** One black picture for a joint graph, which computes both sides. */
-function blankPictures({ inputs }: Graph): TensorMap {
+function blankPictures({ inputs }: LoadedGraph): TensorMap {
   const info = inputs.find(({ shape }) => shape.length === 4);
   if (info === undefined) return {};
   const sides = info.shape.map((size, axis) => (typeof size === "number" ? size : axis === 0 ? 1 : axis === 1 ? 3 : undefined));
@@ -159,14 +159,14 @@ function blankPictures({ inputs }: Graph): TensorMap {
 
 async function embedPictures(
   model: MediaModel,
-  graph: Graph,
+  graph: LoadedGraph,
   pictures: readonly PictureSource[],
   options: EmbedMediaOptions,
 ): Promise<Float32Array[]> {
   const output = findVectors(model, graph.outputs, imageOutputs, "pictures");
   const prepared = await preparePictureGraph(model, graph);
   const isJoint = graph.inputs.some(({ shape }) => shape.length === 2);
-  const others = isJoint ? (await textTensors(model, graph.inputs, [""], options.signal)).tensors : {};
+  const others = isJoint ? (await tokenizeTexts(model, graph.inputs, [""], options.signal)).tensors : {};
   const vectors: Float32Array[] = [];
   await runPictures(prepared, pictures, { ...options, outputs: [output], others }, ({ outputs }) => {
     vectors.push(...rowsOf(outputs, output));

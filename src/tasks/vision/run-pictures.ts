@@ -7,14 +7,14 @@ import type { ImageSettings } from "../../processors/images/image-settings.ts";
 import type { Picture } from "../../processors/images/picture.ts";
 import { type PixelBatch, processPictures } from "../../processors/images/process-pictures.ts";
 import { readImageSettings } from "../../processors/images/read-image-settings.ts";
-import type { Graph, MediaModel } from "../definition/media-task.ts";
+import type { LoadedGraph, MediaModel } from "../definition/media-task.ts";
 import type { PictureSource } from "../../processors/images/picture-source.ts";
 import { readSamples } from "./picture-samples.ts";
 import { type VisionOptions, backgroundColour } from "./vision-options.ts";
 
 /** A graph that takes pictures, and how they are prepared for it. */
 export interface PictureGraph {
-  readonly graph: Graph;
+  readonly graph: LoadedGraph;
   readonly settings: ImageSettings;
   /** The input with the pixel values. */
   readonly input: TensorInfo;
@@ -35,12 +35,12 @@ export interface PictureBatch {
 const maxBatchPixels = 32_000_000;
 
 /** Names that exports give to pixel values. */
-const pixelNames = ["pixel_values", "images", "image", "input"];
+const pixelNames: ReadonlySet<string> = new Set(["pixel_values", "images", "image", "input"]);
 
 /** The input for pixel values: by its name, else the only one of four axes. Throws MODEL_UNSUPPORTED if there is none. */
-function findPixelInput({ inputs }: Graph): TensorInfo {
+function findPixelInput({ inputs }: LoadedGraph): TensorInfo {
   const fitting = inputs.filter(({ shape }) => shape.length === 4);
-  const input = fitting.find(({ name }) => pixelNames.includes(name)) ?? fitting[0];
+  const input = fitting.find(({ name }) => pixelNames.has(name)) ?? fitting[0];
   if (input !== undefined) return input;
   const given = inputs.map((info) => `${info.name} ${describeInfo(info)}`).join(", ");
   throw new InferyardError("MODEL_UNSUPPORTED", `no input of this model takes pictures; it has ${given}`, {
@@ -49,7 +49,7 @@ function findPixelInput({ inputs }: Graph): TensorInfo {
 }
 
 /** Reads how pictures are prepared for a graph. Throws MODEL_UNSUPPORTED where the model's files do not say it. */
-export async function preparePictureGraph(model: MediaModel, graph: Graph): Promise<PictureGraph> {
+export async function preparePictureGraph(model: MediaModel, graph: LoadedGraph): Promise<PictureGraph> {
   const input = findPixelInput(graph);
   const stated = model.manifest.vision?.preprocessor;
   const [preprocessor, processor, config] = await Promise.all(
@@ -103,23 +103,17 @@ export async function runPictures(
 
 /** The pixel values in the data type of an input. */
 function pixelTensor({ shape, data }: PixelBatch, { name, dataType }: TensorInfo): Tensor {
-  switch (dataType) {
-    case "float32":
-      return { dataType, shape, data };
-    case "float16":
-      return { dataType, shape, data: Uint16Array.from(data, encodeFloat16) };
-    case "uint8":
-      return { dataType, shape, data: Uint8Array.from(data) };
-    default:
-      throw new InferyardError(
-        "MODEL_UNSUPPORTED",
-        `the input ${name} takes ${dataType}; allowed for pictures: float32, float16, uint8`,
-      );
-  }
+  if (dataType === "float32") return { dataType, shape, data };
+  if (dataType === "float16") return { dataType, shape, data: Uint16Array.from(data, encodeFloat16) };
+  if (dataType === "uint8") return { dataType, shape, data: Uint8Array.from(data) };
+  throw new InferyardError(
+    "MODEL_UNSUPPORTED",
+    `the input ${name} takes ${dataType}; allowed for pictures: float32, float16, uint8`,
+  );
 }
 
 /** The mask of padding, for graphs that take one. */
-function maskTensor({ inputs }: Graph, { mask, shape, placements }: PixelBatch): TensorMap {
+function maskTensor({ inputs }: LoadedGraph, { mask, shape, placements }: PixelBatch): TensorMap {
   const info = inputs.find(({ name }) => name === "pixel_mask");
   if (info === undefined) return {};
   const height = shape[2];

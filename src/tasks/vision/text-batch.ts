@@ -16,11 +16,12 @@ export interface TextBatch {
 
 /** Whether texts are padded to the model's limit, as SigLIP was trained with, instead of to the longest one. */
 export function isSiglip({ variants }: Pick<Manifest, "variants">): boolean {
-  return String(variants[0]?.config["model_type"] ?? "").startsWith("siglip");
+  const type = variants[0]?.config["model_type"];
+  return typeof type === "string" && type.startsWith("siglip");
 }
 
 /** Tokenizes texts for the text inputs among `inputs`. */
-export async function textTensors(
+export async function tokenizeTexts(
   model: MediaModel,
   inputs: readonly TensorInfo[],
   texts: readonly string[],

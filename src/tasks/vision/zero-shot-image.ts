@@ -8,7 +8,7 @@ import { type ImageClassifications, rankLabels } from "./classify-image.ts";
 import type { ClassifyImageOptions } from "./classify-image-options.ts";
 import type { PictureSource } from "../../processors/images/picture-source.ts";
 import { preparePictureGraph, runPictures } from "./run-pictures.ts";
-import { isSiglip, textTensors } from "./text-batch.ts";
+import { isSiglip, tokenizeTexts } from "./text-batch.ts";
 
 const defaultTemplate = "This is a photo of {}.";
 const logitsName = "logits_per_image";
@@ -33,7 +33,7 @@ export async function classifyImageZeroShot(
       },
     );
   const texts = labels.map((label) => hypothesisTemplate.replaceAll("{}", label));
-  const { tensors } = await textTensors(model, joint.inputs, texts, signal);
+  const { tensors } = await tokenizeTexts(model, joint.inputs, texts, signal);
   const graph = await preparePictureGraph(model, joint);
   const activation = options.activation ?? (isSiglip(model.manifest) ? "sigmoid" : "softmax");
   const results: LabelScore[][] = [];

@@ -1,5 +1,5 @@
 /** A GGUF encoder in llama.cpp as a tensor model of the backend contract. */
-import { InferyardError, throwIfAborted } from "../../../contract/errors.ts";
+import { InferyardError, throwIfAborted, invalidInput } from "../../../contract/errors.ts";
 import { checkInputs, checkOutputs, type TensorInfo, type TensorMap } from "../../../contract/tensor.ts";
 import type { Device, KernelCount, Library, ModelBase, RunOptions, TensorModel } from "../../../contract/backend.ts";
 import { llamaKernelId } from "../../../kernels/kernel-ids.ts";
@@ -135,7 +135,5 @@ function attendedTokens(inputs: TensorMap, { vocabulary, maxTokens }: TokenLimit
 }
 
 function invalid(message: string): InferyardError {
-  return new InferyardError("INPUT_INVALID", message, {
-    remedy: "give each row its tokens first and its padding behind them, with attention_mask 1 and 0",
-  });
+  return invalidInput(message, "give each row its tokens first and its padding behind them, with attention_mask 1 and 0");
 }

@@ -1,7 +1,7 @@
 /** Loads a GGUF file into llama.cpp as an encoder. */
 import { basename } from "node:path";
 import type { Device, LoadOptions, ModelFiles } from "../../../contract/backend.ts";
-import { InferyardError } from "../../../contract/errors.ts";
+import { type InferyardError, unsupportedModel } from "../../../contract/errors.ts";
 import { readGgufModel, type GgufModel } from "../../../formats/gguf/models/read-model.ts";
 import { EmbeddingContexts, type EmbeddingSettings } from "./embedding-contexts.ts";
 import { LlamaEncoder } from "./encoder.ts";
@@ -28,19 +28,16 @@ export async function openEncoder(
 ): Promise<LlamaEncoder> {
   const shown = basename(path);
   if (settings.adapters !== undefined) {
-    throw new InferyardError(
-      "MODEL_UNSUPPORTED",
+    throw unsupportedModel(
       `llamacpp applies adapters to language models, and ${shown} is to be run as an encoder`,
-      {
-        remedy: "leave the adapters out",
-      },
+      "leave the adapters out",
     );
   }
   const gguf = await readGgufModel(path, shown);
   refuseForeignTypes(gguf);
   const head = encoderHead(gguf, shown);
   const vocabulary = gguf.tensors.get("token_embd.weight")?.shape[1];
-  if (vocabulary === undefined) throw new InferyardError("MODEL_UNSUPPORTED", `${shown} has no token embeddings`);
+  if (vocabulary === undefined) throw unsupportedModel(`${shown} has no token embeddings`);
   const { threads: maxThreads = 1, cpuNodes, signal } = settings;
   const stated = maxEncoderTokens(gguf);
   const open = { cpuNodes, signal, contextLength: stated, builds };
@@ -120,5 +117,5 @@ function maxEncoderTokens({ metadata, architecture, tensors }: GgufModel): numbe
 }
 
 function unsupported(message: string): InferyardError {
-  return new InferyardError("MODEL_UNSUPPORTED", message, { remedy: "run it on native" });
+  return unsupportedModel(message, "run it on native");
 }

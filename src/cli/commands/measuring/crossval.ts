@@ -1,4 +1,4 @@
-import { readGivenText } from "../../input/given-file.ts";
+import { readPromptFile } from "../../input/given-file.ts";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { omitUndefined } from "../../../contract/checked.ts";
 import type { CrossValidationOptions } from "../../../cross-validation/index.ts";
@@ -96,12 +96,9 @@ function refuseWithoutReference(flags: CrossvalFlags): void {
 /** What is read: one prompt for language models, texts for others. */
 async function readFlags(
   { runtime, model, settings }: CommandSession,
-  { prompt, promptFile, tokens, continuation }: CrossvalFlags,
+  { prompt, tokens, continuation, ...flags }: CrossvalFlags,
 ): Promise<Pick<CrossValidationOptions, "prompt" | "tokens" | "continuation" | "texts">> {
-  if (prompt !== undefined && promptFile !== undefined) {
-    throw invalidInput("--prompt and --prompt-file are both given", "leave one of the two out");
-  }
-  const text = promptFile === undefined ? undefined : (await readGivenText(promptFile)).replace(/\r?\n$/, "");
+  const text = await readPromptFile({ ...omitUndefined({ prompt }), ...flags });
   const more = omitUndefined({ tokens, continuation });
   if (prompt === undefined && text === undefined) return more;
   const { variant } = settings;

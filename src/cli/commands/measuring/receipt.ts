@@ -1,8 +1,8 @@
-import { readGivenText } from "../../input/given-file.ts";
+import { readGivenText, readPromptFile } from "../../input/given-file.ts";
 import { type Command, Option } from "commander";
 import { omitUndefined } from "../../../contract/checked.ts";
-import { InferyardError, getMessage, invalidInput } from "../../../contract/errors.ts";
 import { writeAtomically } from "../../../platform/node/atomic-write.ts";
+import { withOutputErrors } from "../../../platform/node/output-errors.ts";
 import { describeReceipt } from "../../measuring/receipt.ts";
 import { parsePositiveInteger } from "../../option-flags.ts";
 import { addLoadFlags, withNotice, withSession } from "../../session.ts";
@@ -31,34 +31,17 @@ export function defineReceipt(command: Command, terminal: Terminal): void {
   addLoadFlags(command).action(async (flags: ReceiptFlags) => {
     const { output, sign, tokens, json, quiet } = flags;
     const privateKey = sign === undefined ? undefined : await readGivenText(sign);
-    const prompt = await toPrompt(flags);
+    const prompt = (await readPromptFile(flags)) ?? flags.prompt;
     await withSession(terminal, flags, flags.model, async (session) => {
       const { createReceipt, formatReceipt } = await import("../../../receipts/index.ts");
       const { model, runtime, settings } = session;
       const options = omitUndefined({ variant: settings.variant, prompt, tokens, privateKey });
       const recording = createReceipt(runtime, { model, ...options, signal: terminal.signal });
       const receipt = await withNotice(terminal, session.notice(`running ${model}`), recording);
-      await write(output, formatReceipt(receipt));
+      await withOutputErrors(output, () => writeAtomically(output, (file) => file.writeFile(formatReceipt(receipt))));
       await writeAll(terminal.stdout, json === true ? formatReceipt(receipt) : `${describeReceipt(receipt)}\n`);
       if (json !== true && quiet !== true)
         writeLine(terminal.stderr, `${output} · verify it: inferyard verify-receipt ${output}`);
     });
   });
-}
-
-async function toPrompt({ prompt, promptFile }: ReceiptFlags): Promise<string | undefined> {
-  if (promptFile === undefined) return prompt;
-  if (prompt !== undefined) throw invalidInput("--prompt and --prompt-file are both given", "leave one of the two out");
-  return (await readGivenText(promptFile)).replace(/\r?\n$/, "");
-}
-
-async function write(path: string, text: string): Promise<void> {
-  try {
-    await writeAtomically(path, (file) => file.writeFile(text));
-  } catch (error) {
-    throw new InferyardError("OUTPUT_FAILED", `cannot write ${path}: ${getMessage(error)}`, {
-      cause: error,
-      remedy: "check that the folder exists, is writable and has space left",
-    });
-  }
 }

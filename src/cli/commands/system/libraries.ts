@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { type Command, Option } from "commander";
 import { omitUndefined } from "../../../contract/checked.ts";
-import { InferyardError, getMessage, invalidInput } from "../../../contract/errors.ts";
+import { invalidInput } from "../../../contract/errors.ts";
 import { type AcceleratorInfo, type ProbedBackend, listAccelerators } from "../../../libraries/accelerators/index.ts";
 import { contracts } from "../../../libraries/contracts/index.ts";
 import type { DiscoveryOptions } from "../../../libraries/discovery/index.ts";
@@ -13,6 +13,7 @@ import { type LibraryFlags, verifyLibrary } from "../../libraries/verify-library
 import { withNotice, withSession } from "../../session.ts";
 import { checkWritable } from "../../tensors/write-npy.ts";
 import { type Terminal, writeAll, writeLine } from "../../terminal.ts";
+import { withOutputErrors } from "../../../platform/node/output-errors.ts";
 
 /** Defines the command `libraries`. */
 export function defineLibraries(command: Command, terminal: Terminal): void {
@@ -72,12 +73,5 @@ async function accelerated(
 /** Builds read the file while others may write it: it is replaced as a whole. */
 async function emitFlags(file: string, libraries: readonly InstalledLibrary[], { directory }: Terminal): Promise<void> {
   const text = `${JSON.stringify(buildFlags(libraries), undefined, 2)}\n`;
-  try {
-    await writeAtomically(resolve(directory, file), (handle) => handle.writeFile(text));
-  } catch (error) {
-    throw new InferyardError("OUTPUT_FAILED", `${file} cannot be written: ${getMessage(error)}`, {
-      cause: error,
-      remedy: "name a file in a folder that can be written",
-    });
-  }
+  await withOutputErrors(file, () => writeAtomically(resolve(directory, file), (handle) => handle.writeFile(text)));
 }

@@ -1,7 +1,8 @@
 import type { Command } from "commander";
 import { omitUndefined } from "../../../contract/checked.ts";
 import { invalidInput } from "../../../contract/errors.ts";
-import { type ChatOptions, chatOptions } from "../../../tasks/generation/chat/chat-options.ts";
+import { chatOptions } from "../../../tasks/generation/chat/chat-options.ts";
+import type { ChatOptions } from "../../../tasks/generation/chat/generated-chat-options.ts";
 import type { ChatState } from "../../chat/chat-commands.ts";
 import { answerOnce, converse, describeAnswer } from "../../chat/conversation.ts";
 import type { PromptFlags } from "../../chat/show-prompt.ts";

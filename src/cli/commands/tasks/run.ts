@@ -2,7 +2,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type Command, Option } from "commander";
 import { omitUndefined } from "../../../contract/checked.ts";
-import { InferyardError, getMessage, invalidInput } from "../../../contract/errors.ts";
+import { invalidInput } from "../../../contract/errors.ts";
 import type { RunRequest, RunResult } from "../../../api/task-requests.ts";
 import type { DataType, TensorMap } from "../../../contract/tensor.ts";
 import { checkWritable, writeTensor } from "../../tensors/write-npy.ts";
@@ -12,6 +12,7 @@ import { readInputs, tensorsFor } from "../../tensors/input-flags.ts";
 import { jsonOfTensor } from "../../tensors/json-tensor.ts";
 import { type Terminal, writeAll, writeLine } from "../../terminal.ts";
 import { formatMilliseconds, plural } from "../../output/units.ts";
+import { withOutputErrors } from "../../../platform/node/output-errors.ts";
 
 interface RunFlags {
   readonly input?: readonly string[];
@@ -82,14 +83,7 @@ function shown(value: number | string | boolean, dataType: DataType): string {
 }
 
 async function makeFolder(path: string): Promise<void> {
-  try {
-    await mkdir(path, { recursive: true });
-  } catch (error) {
-    throw new InferyardError("OUTPUT_FAILED", `${path} cannot be made: ${getMessage(error)}`, {
-      cause: error,
-      remedy: "name a folder that can be written",
-    });
-  }
+  await withOutputErrors(path, () => mkdir(path, { recursive: true }));
   await checkWritable(join(path, "output.npy"));
 }
 

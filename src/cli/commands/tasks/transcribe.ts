@@ -32,8 +32,10 @@ export function defineTranscribe(command: Command, terminal: Terminal): void {
       await withSession(terminal, flags, flags.model, async (session) => {
         const sound = await readSoundFile(file, terminal);
         const { variant } = configured(session);
+        const { vad, ...given } = optionsFromFlags(transcribeOptions, flags);
         const options = {
-          ...optionsFromFlags(transcribeOptions, flags),
+          ...given,
+          ...(vad === false ? { vad } : {}), // true is what a flag has that was not given
           ...(temperature === undefined ? {} : { temperature: readNumbers(temperature) }),
         };
         const request = {

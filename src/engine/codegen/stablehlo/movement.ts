@@ -1,6 +1,7 @@
 /** Lowers operations that move elements to StableHLO: slice, pad, concat, transpose, reshape, expand. */
 import { at, required } from "../../../contract/checked.ts";
 import type { OperationOf } from "../../ir/operations.ts";
+import { paddedIndex } from "../../ir/window-arithmetic.ts";
 import type { HloFunction, HloValue } from "./hlo-function.ts";
 import { takeAlong } from "./indexing.ts";
 
@@ -39,20 +40,10 @@ export function emitPad(
   for (const [axis, size] of data.type.shape.entries()) {
     const [first, last] = [at(before, axis), at(after, axis)];
     if (first === 0 && last === 0) continue;
-    const indices = Array.from({ length: size + first + last }, (_, index) => repeatedIndex(index - first, size, mode));
+    const indices = Array.from({ length: size + first + last }, (_, index) => paddedIndex(index - first, size, mode));
     result = takeAlong(hlo, result, axis, hlo.integers(indices));
   }
   return result;
-}
-
-/** Maps an out-of-range index to the index of the element that the padding mode repeats. `size`: number of elements of the axis. */
-function repeatedIndex(index: number, size: number, mode: "reflect" | "edge" | "wrap"): number {
-  if (index >= 0 && index < size) return index;
-  if (mode === "edge") return index < 0 ? 0 : size - 1;
-  if (mode === "wrap") return ((index % size) + size) % size;
-  const period = 2 * (size - 1);
-  const folded = ((index % period) + period) % period;
-  return folded < size ? folded : period - folded;
 }
 
 /** Lowers `concat` to StableHLO. */

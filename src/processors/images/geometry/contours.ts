@@ -16,9 +16,14 @@ interface LabelledMask {
 
 /**
  * Outer borders and borders of holes of all 8-connected regions of a mask, of which only the points where the direction changes are kept: what OpenCV's
- * `findContours` gives with RETR_LIST and CHAIN_APPROX_SIMPLE, in its order, the last border of a scan by rows first. `mask`: a byte per pixel, 0 for the background.
+ * `findContours` gives with RETR_LIST and CHAIN_APPROX_SIMPLE, in its order, the last border of a scan by rows first. `mask`: a byte per pixel, 0 for the background. `max`: how many of them are kept, the first in that order.
  */
-export function findContours(mask: Uint8Array, width: number, height: number): readonly (readonly PixelPoint[])[] {
+export function findContours(
+  mask: Uint8Array,
+  width: number,
+  height: number,
+  max: number = Number.POSITIVE_INFINITY,
+): readonly (readonly PixelPoint[])[] {
   const stride = width + 2;
   const labels = new Int8Array(stride * (height + 2));
   for (let y = 0; y < height; y++)
@@ -35,8 +40,9 @@ export function findContours(mask: Uint8Array, width: number, height: number): r
       }
       left = labels[at] ?? 0;
     }
+    if (contours.length > 2 * max) contours.splice(0, contours.length - max);
   }
-  return contours.reverse();
+  return contours.slice(-max).reverse();
 }
 
 /** Follows the border on which a pixel lies, marks its pixels, and returns its corners. `isHole`: whether the pixel is left of a hole. */

@@ -62,6 +62,7 @@ describe("bit for bit as OpenCV", () => {
 
   test.each(goldens.contours)("findContours in a mask of $size", ({ size, mask, contours }) => {
     expect(findContours(bytesOf(mask), ...size)).toEqual(contours);
+    expect(findContours(bytesOf(mask), ...size, 2)).toEqual(contours.slice(0, 2));
   });
 
   test.each(goldens.dilate)("dilateByTwo of a mask of $size", ({ size, mask, dilated }) => {

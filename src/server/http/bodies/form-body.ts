@@ -7,6 +7,8 @@ import type { Env } from "../context.ts";
 export interface FormBody {
   /** The last text of each field. */
   readonly fields: Readonly<Record<string, string>>;
+  /** All texts of each field. */
+  readonly texts: Readonly<Record<string, readonly string[]>>;
   readonly files: readonly FormFile[];
 }
 
@@ -35,12 +37,15 @@ export async function readForm(context: Context<Env>): Promise<FormBody> {
   if (entries.length > maxParts)
     throw new InferyardError("LIMIT_EXCEEDED", `the form has ${entries.length} parts; the limit is ${maxParts}`);
   const fields: Record<string, string> = {};
+  const texts = new Map<string, string[]>();
   const files: FormFile[] = [];
   for (const [field, value] of entries) {
-    if (typeof value === "string") Object.defineProperty(fields, field, { value, enumerable: true, configurable: true });
-    else files.push({ field, name: value.name, bytes: new Uint8Array(await value.arrayBuffer()) });
+    if (typeof value === "string") {
+      Object.defineProperty(fields, field, { value, enumerable: true, configurable: true });
+      texts.set(field, [...(texts.get(field) ?? []), value]);
+    } else files.push({ field, name: value.name, bytes: new Uint8Array(await value.arrayBuffer()) });
   }
-  return { fields, files };
+  return { fields, texts: Object.fromEntries(texts), files };
 }
 
 async function parse(form: Response): Promise<readonly (readonly [string, string | File])[]> {

@@ -1,7 +1,7 @@
 /** Fields with which requests say what a text must be, and which tools must be called, in the forms of several servers. */
 import { z } from "@hono/zod-openapi";
 import { parseJson } from "../../../formats/json/exact-json.ts";
-import type { GenerationOptions } from "../../../tasks/generation/sampling/generation-options.ts";
+import type { GenerationOptions } from "../../../tasks/generation/sampling/generated-generation-options.ts";
 import type { TextConstraint } from "../../../tasks/generation/constraints/text-constraint.ts";
 import { isObject } from "../../../contract/shapes/shape.ts";
 import { texts } from "../../http/field-schemas.ts";

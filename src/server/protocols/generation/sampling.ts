@@ -1,6 +1,6 @@
 /** How tokens are chosen and where texts end, as requests of all protocols say it. */
 import { omitUndefined } from "../../../contract/checked.ts";
-import type { GenerationOptions } from "../../../tasks/generation/sampling/generation-options.ts";
+import type { GenerationOptions } from "../../../tasks/generation/sampling/generated-generation-options.ts";
 
 /** Options of generation by the names of the library, each with a value that a request may have for it. */
 export type WrittenSampling = {

@@ -6,7 +6,7 @@ import type { Manifest } from "../../../models/manifest.ts";
 import { encodeText } from "../../../tasks/encoding/encode-texts.ts";
 import type { GeneratedText, GenerationEvent } from "../../../tasks/generation/generated-text.ts";
 import type { GenerationStream } from "../../../tasks/generation/generation-stream.ts";
-import type { GenerationOptions } from "../../../tasks/generation/sampling/generation-options.ts";
+import type { GenerationOptions } from "../../../tasks/generation/sampling/generated-generation-options.ts";
 import type { Prompt } from "../../../tasks/generation/text/prompt-tokens.ts";
 import type { Env } from "../../http/context.ts";
 import { partIgnorer, takeFields } from "../../http/fields/take-fields.ts";

@@ -1,7 +1,7 @@
 /** Requests of Hugging Face's tasks that write texts: those of text-generation-inference, with the parameters that pipelines of transformers add. */
 import { z } from "@hono/zod-openapi";
 import { isObject } from "../../../contract/shapes/shape.ts";
-import type { GenerationOptions } from "../../../tasks/generation/sampling/generation-options.ts";
+import type { GenerationOptions } from "../../../tasks/generation/sampling/generated-generation-options.ts";
 import { listField, oneOfFields, requestObject, textField, texts } from "../../http/field-schemas.ts";
 import { type RequestForm, requestForm } from "../../http/routes/request-form.ts";
 import { guided } from "../generation/constraint-fields.ts";

@@ -1,6 +1,5 @@
 /** Inferyard's own REST API under /api, in the form of Termite's API. */
 import type { Protocol } from "../protocol.ts";
-import { unimplementedRoutes } from "../unimplemented.ts";
 import { chunkRoute } from "./chunk.ts";
 import { embedRoute } from "./embed.ts";
 import { embedOutputsRoute } from "./embed-outputs.ts";
@@ -11,6 +10,7 @@ import { reloadLibraryRoute } from "./reload-library.ts";
 import { readRoute } from "./read.ts";
 import { detectRoute } from "./pictures.ts";
 import { rerankRoute } from "./rerank.ts";
+import { transcribeRoute } from "./transcribe.ts";
 import { answerRoute, classifyRoute, fillMaskRoute, recognizeRoute, rewriteRoute } from "./tasks.ts";
 
 const taskRoutes = [
@@ -25,6 +25,7 @@ const taskRoutes = [
   chunkRoute,
   rewriteRoute,
   readRoute,
+  transcribeRoute,
 ];
 
 /** The routes under /api. */
@@ -37,8 +38,5 @@ export const inferyard: Protocol = {
     ...inferyardModelRoutes(service),
     ...explainRoutes(service),
     reloadLibraryRoute(service),
-    ...unimplementedRoutes(inferyardErrors, {
-      "/api/transcribe": "Transcribe speech",
-    }),
   ],
 };

@@ -125,8 +125,9 @@ it("explain says where a model would run, by GET and by POST; backends what engi
 
 it.each<[...Asked, number, string]>([
   ["POST", "/api/rewrite", { texts: ["a"] }, 422, "MODEL_UNSUPPORTED"],
-  ["POST", "/api/read", {}, 501, "NOT_BUILT"],
-  ["POST", "/api/transcribe", {}, 501, "NOT_BUILT"],
+  ["POST", "/api/read", {}, 400, "INPUT_INVALID"],
+  ["POST", "/api/transcribe", {}, 400, "INPUT_INVALID"],
+  ["POST", "/api/transcribe", { audio: "UklGRg==" }, 422, "MODEL_UNSUPPORTED"],
   ["POST", "/api/classify", { texts: ["a"] }, 422, "MODEL_UNSUPPORTED"],
   ["POST", "/api/recognize", { texts: ["a"] }, 422, "MODEL_UNSUPPORTED"],
   ["POST", "/api/recognize", { texts: ["a"], relation_labels: ["of"] }, 400, "INPUT_INVALID"],

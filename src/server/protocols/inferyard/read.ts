@@ -2,6 +2,7 @@
 import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { InferyardError } from "../../../contract/errors.ts";
+import { type Option, readOptionText } from "../../../runtime/options/option.ts";
 import { type ReadPageOptions, readPageOptions } from "../../../tasks/reading/read-options.ts";
 import type { ReadPage } from "../../../tasks/reading/read-page.ts";
 import { readingTask } from "../../../tasks/reading/reading-task.ts";
@@ -12,6 +13,7 @@ import { takeFields } from "../../http/fields/take-fields.ts";
 import { jsonBody, refuseOtherTypes } from "../../http/json-body.ts";
 import { jsonResponse } from "../../http/json-response.ts";
 import type { Route } from "../../http/routes/route.ts";
+import { toSnakeCase } from "../../http/snake-case.ts";
 import type { Service } from "../../serving/service.ts";
 import { runTask } from "../run-task.ts";
 import { getPath, optionFields, optionsFromFields } from "./task-route.ts";
@@ -113,11 +115,13 @@ function pageSchema(): z.ZodType {
   });
 }
 
-/** The values of a form's fields, whose types JSON would state: numbers and booleans by the type of their option. */
+/** The values of a form's fields: booleans and numbers where their option is one. A text that is neither stays, and the schema refuses it. */
 function parseFields(fields: Readonly<Record<string, string>>): Record<string, unknown> {
   const parsed: Record<string, unknown> = { ...fields };
-  const { words, min_score: minScore } = fields;
-  if (words === "true" || words === "false") parsed["words"] = words === "true";
-  if (minScore !== undefined && minScore.trim() !== "" && !Number.isNaN(Number(minScore))) parsed["min_score"] = Number(minScore);
+  for (const [option, { type }] of Object.entries<Option>(readPageOptions)) {
+    const name = toSnakeCase(option);
+    const text = fields[name];
+    if (text !== undefined && text.trim() !== "") parsed[name] = readOptionText(type, text);
+  }
   return parsed;
 }

@@ -2,7 +2,7 @@
 import { z } from "@hono/zod-openapi";
 import { isObject } from "../../../contract/shapes/shape.ts";
 import { encodeText } from "../../../tasks/encoding/encode-texts.ts";
-import type { GenerationOptions } from "../../../tasks/generation/sampling/generation-options.ts";
+import type { GenerationOptions } from "../../../tasks/generation/sampling/generated-generation-options.ts";
 import type { Prompt } from "../../../tasks/generation/text/prompt-tokens.ts";
 import type { Tokenizer } from "../../../tokenizers/index.ts";
 import { isText, listField, members, modelField, oneOfFields, requestObject, textField } from "../../http/field-schemas.ts";

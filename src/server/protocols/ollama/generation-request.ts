@@ -5,7 +5,7 @@ import { omitUndefined } from "../../../contract/checked.ts";
 import { isObject } from "../../../contract/shapes/shape.ts";
 import { jsonText } from "../../../formats/json/exact-json.ts";
 import type { ChatMessage, Tool } from "../../../tasks/generation/chat/messages.ts";
-import type { GenerationOptions } from "../../../tasks/generation/sampling/generation-options.ts";
+import type { GenerationOptions } from "../../../tasks/generation/sampling/generated-generation-options.ts";
 import { conversation, listField, members, modelField, requestObject, tokenIds } from "../../http/field-schemas.ts";
 import { type RequestForm, requestForm } from "../../http/routes/request-form.ts";
 import type { ChatCall } from "../generation/chat-call.ts";

@@ -2,7 +2,7 @@
 import { z } from "@hono/zod-openapi";
 import type { ChatRequest, GenerateRequest } from "../../../api/task-requests.ts";
 import { omitUndefined } from "../../../contract/checked.ts";
-import type { GenerationOptions } from "../../../tasks/generation/sampling/generation-options.ts";
+import type { GenerationOptions } from "../../../tasks/generation/sampling/generated-generation-options.ts";
 import type { Prompt } from "../../../tasks/generation/text/prompt-tokens.ts";
 import { memberRecord, listField, members, modelField, requestObject, tokenIds } from "../../http/field-schemas.ts";
 import { type RequestForm, requestForm } from "../../http/routes/request-form.ts";

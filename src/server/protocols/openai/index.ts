@@ -1,5 +1,6 @@
 /** OpenAI's API under /v1, as far as it concerns models that read and write texts. */
 import type { Protocol } from "../protocol.ts";
+import { audioRoutes } from "./audio.ts";
 import { chatRoutes } from "./chat.ts";
 import { completionRoutes } from "./completions.ts";
 import { embeddingRoutes } from "./embeddings.ts";
@@ -11,5 +12,6 @@ import { responseRoutes } from "./responses.ts";
 export const openAi: Protocol = {
   errors: openAiErrors,
   prefixes: ["/v1", "/openai"],
-  routes: (service) => [modelRoutes, embeddingRoutes, chatRoutes, completionRoutes, responseRoutes].flatMap((of) => of(service)),
+  routes: (service) =>
+    [modelRoutes, embeddingRoutes, chatRoutes, completionRoutes, responseRoutes, audioRoutes].flatMap((of) => of(service)),
 };

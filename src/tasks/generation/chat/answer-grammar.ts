@@ -1,6 +1,6 @@
 /** Grammars of texts, of calls of tools, and of answers that are one or the other. */
 import { omitUndefined } from "../../../contract/checked.ts";
-import { InferyardError } from "../../../contract/errors.ts";
+import { InferyardError, invalidInput } from "../../../contract/errors.ts";
 import { parseExactJson } from "../../../formats/json/exact-json.ts";
 import { chargeSteps } from "../constraints/constraint-budget.ts";
 import { type GrammarNode, choiceNode, choiceOf, literalNode, sequenceNode, textNode } from "../constraints/grammar/grammar.ts";
@@ -99,9 +99,7 @@ function getArguments(
 ): GrammarNode {
   const type = parameters?.["type"];
   if (type !== undefined && type !== "object") {
-    throw new InferyardError("INPUT_INVALID", `tool ${index}, "${name}", has parameters that are no object`, {
-      remedy: 'give its parameters the type "object"',
-    });
+    throw invalidInput(`tool ${index}, "${name}", has parameters that are no object`, 'give its parameters the type "object"');
   }
   const schema = parameters === undefined ? { type: "object", additionalProperties: false } : { ...parameters, type: "object" };
   try {

@@ -1,6 +1,6 @@
 /** Makes the prompt of a conversation with the model's own chat template. */
 import { getOrInsert, omitUndefined } from "../../../contract/checked.ts";
-import { InferyardError } from "../../../contract/errors.ts";
+import { InferyardError, invalidInput, unsupportedModel } from "../../../contract/errors.ts";
 import { TemplateEngine } from "../../../templates/render-call.ts";
 import type { TextWorkers } from "../../text-threads/text-workers.ts";
 import { withTemplateIds } from "./call-ids.ts";
@@ -104,12 +104,9 @@ export class ChatTemplate {
       const at = written === "" ? -1 : prompt.lastIndexOf(written);
       if (at !== -1) return prompt.slice(0, at + written.length);
     }
-    throw new InferyardError(
-      "INPUT_INVALID",
+    throw invalidInput(
       "the prompt does not have the content of the last message, so it cannot end there",
-      {
-        remedy: "give the last message a text, or let the model begin an answer",
-      },
+      "give the last message a text, or let the model begin an answer",
     );
   }
 
@@ -153,9 +150,10 @@ export class ChatTemplate {
   async checkTools(): Promise<void> {
     this.#writesTools ??= this.#findToolPlace();
     if (await this.#writesTools) return;
-    throw new InferyardError("MODEL_UNSUPPORTED", "the model's chat template has no place for tools", {
-      remedy: "leave tools out, or use a model that was trained to call them",
-    });
+    throw unsupportedModel(
+      "the model's chat template has no place for tools",
+      "leave tools out, or use a model that was trained to call them",
+    );
   }
 
   async #findToolPlace(): Promise<boolean> {

@@ -1,6 +1,6 @@
 /** Answers a conversation with a language model. */
 import { omitUndefined } from "../../../contract/checked.ts";
-import { InferyardError } from "../../../contract/errors.ts";
+import { invalidInput, unsupportedModel } from "../../../contract/errors.ts";
 import type { Manifest } from "../../../models/manifest.ts";
 import { refuseUnlisted } from "../../../runtime/options/option.ts";
 import type { GeneratedLogprob, GeneratedText, GenerationEvent } from "../generated-text.ts";
@@ -9,11 +9,11 @@ import type { GenerateCall, PrepareCall, PreparedPrompts, TextGenerator } from "
 import { type AnswerFormat, getAnswerFormat, getMarkers, opensReasoning } from "./answer-format.ts";
 import { finalChannel } from "./forms/channels.ts";
 import { callForms } from "./forms/known-forms.ts";
-import { type AnswerPart, AnswerReader } from "./answer-reader.ts";
-import type { ChatOptions } from "./chat-options.ts";
+import { type AnswerPart, AnswerReader, type AnswerReaderOptions } from "./answer-reader.ts";
+import type { ChatOptions } from "./generated-chat-options.ts";
 import { ChatTemplate, type TemplateConversation, type TemplateWorkers } from "./chat-template.ts";
 import { chosenTools, constrainedAnswer, forcedCall } from "./constrained-answer.ts";
-import { type ChatMessage, type Tool, type ToolCall, checkConversation } from "./messages.ts";
+import { type ChatMessage, type ToolCall, checkConversation } from "./messages.ts";
 
 /** Tokens of an answer at most if the model states no context length, and nothing else does. */
 const maxAnswerTokens = 4096;
@@ -45,11 +45,8 @@ export type ChatEvent = (
 };
 
 /** A conversation that is ready to be answered. */
-export interface PreparedChat {
+export interface PreparedChat extends AnswerReaderOptions {
   readonly prepared: PreparedPrompts;
-  readonly format: AnswerFormat;
-  readonly tools: readonly Tool[];
-  readonly startsInReasoning: boolean;
   /** Beginning of each answer, which the model does not write. */
   readonly opening: string;
   readonly isConstrained: boolean;
@@ -125,15 +122,16 @@ export async function prepareChat(
 async function checkToolUse(template: ChatTemplate, { calls }: AnswerFormat): Promise<void> {
   await template.checkTools();
   if (calls !== undefined) return;
-  throw new InferyardError("MODEL_UNSUPPORTED", "tools are given, and the form in which the model calls them is not known", {
-    remedy: `leave tools out, or use a model whose chat template teaches one of the known forms: ${callForms.map(({ name }) => name).join(", ")}`,
-  });
+  throw unsupportedModel(
+    "tools are given, and the form in which the model calls them is not known",
+    `leave tools out, or use a model whose chat template teaches one of the known forms: ${callForms.map(({ name }) => name).join(", ")}`,
+  );
 }
 
 function checkToolChoice(toolChoice: unknown): void {
   if (typeof toolChoice === "string") refuseUnlisted("toolChoice", toolChoice, ["auto", "none", "required"]);
   else if (typeof toolChoice !== "object" || toolChoice === null || typeof Reflect.get(toolChoice, "name") !== "string") {
-    throw new InferyardError("INPUT_INVALID", 'toolChoice must be "auto", "none", "required" or { name }');
+    throw invalidInput('toolChoice must be "auto", "none", "required" or { name }');
   }
 }
 
@@ -166,9 +164,10 @@ export async function renderPrompt(
 /** The chat template of a model, which runs in `workers`. Throws MODEL_UNSUPPORTED if it has none. */
 export function getChatTemplate({ name, chatTemplates, text }: Manifest, workers: TemplateWorkers): ChatTemplate {
   if (chatTemplates !== undefined) return new ChatTemplate(chatTemplates, text?.tokenizerConfig ?? {}, workers);
-  throw new InferyardError("MODEL_UNSUPPORTED", `${name} has no chat template, so it was not made for conversations`, {
-    remedy: "use `generate`, or add chat_template.jinja to the model's folder",
-  });
+  throw unsupportedModel(
+    `${name} has no chat template, so it was not made for conversations`,
+    "use `generate`, or add chat_template.jinja to the model's folder",
+  );
 }
 
 /** One answer, as far as it is known. */

@@ -1,5 +1,5 @@
 /** What an answer must be: a call of a tool, or a text that fits a constraint. */
-import { InferyardError } from "../../../contract/errors.ts";
+import { invalidInput, unsupportedModel } from "../../../contract/errors.ts";
 import { type GrammarSource, sourceText } from "../constraints/grammar-source.ts";
 import type { SchemaSettings } from "../constraints/schema/compile-schema.ts";
 import type { TextConstraint } from "../constraints/text-constraint.ts";
@@ -22,26 +22,24 @@ export interface ForcedCall {
 export function chosenTools(tools: readonly Tool[], toolChoice: ToolChoice): readonly Tool[] {
   if (toolChoice === "none") return [];
   if (tools.length === 0 && toolChoice !== "auto") {
-    throw new InferyardError("INPUT_INVALID", "toolChoice asks for a call, and there are no tools", { remedy: "give tools" });
+    throw invalidInput("toolChoice asks for a call, and there are no tools", "give tools");
   }
   if (typeof toolChoice === "string") return tools;
   const chosen = tools.filter(({ name }) => name === toolChoice.name);
   if (chosen.length > 0) return chosen;
-  throw new InferyardError("INPUT_INVALID", `toolChoice names "${toolChoice.name}", and no tool has that name`, {
-    remedy: `the tools are ${tools.map(({ name }) => name).join(", ")}`,
-  });
+  throw invalidInput(
+    `toolChoice names "${toolChoice.name}", and no tool has that name`,
+    `the tools are ${tools.map(({ name }) => name).join(", ")}`,
+  );
 }
 
 /** The constraint of an answer that calls one of the tools, in the form of the model. The model does not think first. Throws MODEL_UNSUPPORTED for a form in which none can be forced. */
 export function forcedCall(format: AnswerFormat, tools: readonly Tool[], settings: SchemaSettings): ForcedCall {
   const form = format.calls === undefined ? undefined : forcedForm(format.calls);
   if (form === undefined) {
-    throw new InferyardError(
-      "MODEL_UNSUPPORTED",
+    throw unsupportedModel(
       `toolChoice asks for a call, and calls in the model's form (${format.calls?.name ?? "unknown"}) cannot be forced`,
-      {
-        remedy: 'leave the choice to the model (toolChoice "auto")',
-      },
+      'leave the choice to the model (toolChoice "auto")',
     );
   }
   const { opening, beforeArguments } = getOpening(form.written, getMarkers(format), tools);

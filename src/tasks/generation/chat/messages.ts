@@ -1,5 +1,5 @@
 /** Messages of a conversation, and the tools that a model may call. */
-import { InferyardError } from "../../../contract/errors.ts";
+import { type InferyardError, invalidInput } from "../../../contract/errors.ts";
 import { isObject } from "../../../contract/shapes/shape.ts";
 
 /** Who a message is from. "developer" counts as "system". */
@@ -52,14 +52,13 @@ const roles: ReadonlySet<unknown> = new Set<ChatRole>(["system", "developer", "u
 
 /** Throws INPUT_INVALID for the first message or tool that does not conform to its type, with its position. */
 export function checkConversation(messages: readonly ChatMessage[], tools: readonly Tool[]): void {
-  if (!Array.isArray(messages) || messages.length === 0)
-    throw new InferyardError("INPUT_INVALID", "messages must be a list of at least one message");
+  if (!Array.isArray(messages) || messages.length === 0) throw invalidInput("messages must be a list of at least one message");
   for (const [index, message] of messages.entries()) checkMessage(message, `message ${index}`);
-  if (!Array.isArray(tools)) throw new InferyardError("INPUT_INVALID", "tools must be a list");
+  if (!Array.isArray(tools)) throw invalidInput("tools must be a list");
   const names = new Set<string>();
   for (const [index, tool] of tools.entries()) {
     checkTool(tool, `tool ${index}`);
-    if (names.has(tool.name)) throw new InferyardError("INPUT_INVALID", `two tools have the name "${tool.name}"`);
+    if (names.has(tool.name)) throw invalidInput(`two tools have the name "${tool.name}"`);
     names.add(tool.name);
   }
 }
@@ -115,5 +114,5 @@ function isParts(content: unknown): boolean {
 }
 
 function wrong(place: string, problem: string): InferyardError {
-  return new InferyardError("INPUT_INVALID", `${place} ${problem}`, { remedy: "correct the message, or leave the field out" });
+  return invalidInput(`${place} ${problem}`, "correct the message, or leave the field out");
 }

@@ -2,7 +2,7 @@
  * What compiling a constraint, and computing the tokens that may follow, may take. The counts are deterministic: the same constraint is refused on every machine. The
  * deadline is not, and comes on top for machines that are slow or busy.
  */
-import { InferyardError } from "../../../contract/errors.ts";
+import { type InferyardError, invalidInput } from "../../../contract/errors.ts";
 
 /** Greatest amounts of one computation. */
 export interface ConstraintLimits {
@@ -108,10 +108,10 @@ export class ConstraintBudget {
   #exceeded(unit: keyof ConstraintLimits, number: number): InferyardError {
     const place = this.#place;
     const limit = this.limits[unit];
-    return new InferyardError(
-      "INPUT_INVALID",
+    return invalidInput(
       `${getPlaceName(place)}: compiling it needs more than ${limit} ${units[unit]}, the limit of one constraint`,
-      { remedy: "simplify the constraint, or raise the limit", data: { refused: true, ...place, unit, number, limit } },
+      "simplify the constraint, or raise the limit",
+      { refused: true, ...place, unit, number, limit },
     );
   }
 }

@@ -1,7 +1,7 @@
 /** Grammars of one model that were compiled, so that calls with the same constraint share what was computed. */
 import { abortable } from "../../../concurrency/abortable.ts";
 import { SingleFlight } from "../../../concurrency/single-flight.ts";
-import { InferyardError } from "../../../contract/errors.ts";
+import { invalidInput } from "../../../contract/errors.ts";
 import { CompiledGrammar } from "./compiled-grammar.ts";
 import type { GrammarHost, GrammarCall, HostTokenizer, HostedGrammar } from "./grammar-host.ts";
 import type { GrammarSource } from "./grammar-source.ts";
@@ -47,9 +47,10 @@ export class GrammarCache {
   async get({ text, kept = new Set() }: GrammarSource, call: GrammarCall): Promise<CompiledGrammar> {
     const { tokenizer } = this.#parts;
     if (tokenizer === undefined) {
-      throw new InferyardError("INPUT_INVALID", "the model has no tokenizer, so that its texts cannot be constrained", {
-        remedy: "leave the constraint out, or add tokenizer.json to the model's folder",
-      });
+      throw invalidInput(
+        "the model has no tokenizer, so that its texts cannot be constrained",
+        "leave the constraint out, or add tokenizer.json to the model's folder",
+      );
     }
     const keptKey = JSON.stringify([...kept].toSorted());
     const key = `${keptKey} ${text}`;

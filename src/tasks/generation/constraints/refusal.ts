@@ -1,5 +1,5 @@
 /** Constraints that are not supported. */
-import { InferyardError } from "../../../contract/errors.ts";
+import { type InferyardError, invalidInput } from "../../../contract/errors.ts";
 import { type ConstraintPlace, getPlaceName } from "./constraint-budget.ts";
 
 /** Runs `compile`. Throws INPUT_INVALID if it runs out of stack, since parts are nested too deeply. */
@@ -14,5 +14,5 @@ export function refusingDepth<Result>(compile: () => Result): Result {
 
 /** INPUT_INVALID for a constraint that is invalid or not supported. The error's data has the place. */
 export function constraintRefusal(problem: string, remedy: string, place?: ConstraintPlace): InferyardError {
-  return new InferyardError("INPUT_INVALID", `${getPlaceName(place)}: ${problem}`, { remedy, data: { refused: true, ...place } });
+  return invalidInput(`${getPlaceName(place)}: ${problem}`, remedy, { refused: true, ...place });
 }

@@ -1,12 +1,12 @@
 /** Summarizes, translates and otherwise rewrites texts with models that have an encoder and a decoder. */
 import { omitUndefined } from "../../../contract/checked.ts";
-import { InferyardError } from "../../../contract/errors.ts";
+import { type InferyardError, invalidInput, unsupportedModel } from "../../../contract/errors.ts";
 import type { Manifest, Variant } from "../../../models/manifest.ts";
 import type { Tokenizer } from "../../../tokenizers/index.ts";
 import type { PrepareCall, PreparedPrompts, PromptSettings, TextGenerator } from "../text-generator.ts";
-import type { GenerationOptions } from "../sampling/generation-options.ts";
+import type { GenerationOptions } from "../sampling/generated-generation-options.ts";
 import { readGenerationConfig } from "../sampling/generation-config.ts";
-import type { RewriteOptions } from "./rewrite-options.ts";
+import type { RewriteOptions } from "./generated-rewrite-options.ts";
 
 /** Texts to rewrite, and for whom. */
 export interface Rewriting {
@@ -39,7 +39,7 @@ export function requireRewriteEncoder(manifest: Manifest): void {
 }
 
 function cannotRewrite({ name }: Manifest, lacks: string, remedy: string): InferyardError {
-  return new InferyardError("MODEL_UNSUPPORTED", `${name} has no ${lacks}, so it cannot rewrite texts`, { remedy });
+  return unsupportedModel(`${name} has no ${lacks}, so it cannot rewrite texts`, remedy);
 }
 
 /** The fields of a task in `task_specific_params`. */
@@ -50,9 +50,10 @@ function taskFields({ name, generation = {} }: Manifest, task: string | undefine
   const fields = Object.hasOwn(known, task) ? known[task] : undefined;
   if (typeof fields === "object" && fields !== null) return fields as Readonly<Record<string, unknown>>;
   const names = Object.keys(known);
-  throw new InferyardError("INPUT_INVALID", `${name} states no task "${task}" in task_specific_params`, {
-    remedy: names.length === 0 ? "leave task out, or give prefix" : `its tasks are ${names.join(", ")}`,
-  });
+  throw invalidInput(
+    `${name} states no task "${task}" in task_specific_params`,
+    names.length === 0 ? "leave task out, or give prefix" : `its tasks are ${names.join(", ")}`,
+  );
 }
 
 /**
@@ -106,8 +107,9 @@ class Languages {
   #languageToken(language: string, model: string): number {
     const token = this.#tokenizer.tokenToId(language) ?? this.#tokenizer.tokenToId(`__${language}__`);
     if (token !== undefined) return token;
-    throw new InferyardError("INPUT_INVALID", `${model} has no token for the language "${language}"`, {
-      remedy: 'name languages as the model\'s vocabulary does, such as "eng_Latn" (NLLB), "en" (M2M-100), "en_XX" (mBART)',
-    });
+    throw invalidInput(
+      `${model} has no token for the language "${language}"`,
+      'name languages as the model\'s vocabulary does, such as "eng_Latn" (NLLB), "en" (M2M-100), "en_XX" (mBART)',
+    );
   }
 }

@@ -1,29 +1,11 @@
 /** Reads generation_config.json: the model's own settings of generation. */
 import { omitUndefined } from "../../../contract/checked.ts";
-import { InferyardError } from "../../../contract/errors.ts";
-import type { SequenceBias } from "./sampling-settings.ts";
+import { InferyardError, unsupportedModel } from "../../../contract/errors.ts";
+import type { SamplingSettings, SequenceBias } from "./sampling-settings.ts";
 
 /** Settings that generation_config.json states; omitted ones are absent. */
-export interface GenerationConfig {
-  readonly doSample?: boolean;
-  readonly temperature?: number;
-  readonly topK?: number;
-  readonly topP?: number;
-  readonly minP?: number;
-  readonly typicalP?: number;
-  readonly repetitionPenalty?: number;
-  readonly noRepeatNgramSize?: number;
-  readonly encoderNoRepeatNgramSize?: number;
-  readonly sequenceBias?: readonly SequenceBias[];
-  readonly badWords?: readonly (readonly number[])[];
-  readonly suppressTokens?: readonly number[];
-  readonly beginSuppressTokens?: readonly number[];
-  readonly forcedFirstToken?: number;
-  readonly forcedEndTokens?: readonly number[];
-  readonly maxLength?: number;
+export interface GenerationConfig extends Partial<Omit<SamplingSettings, "frequencyPenalty" | "presencePenalty" | "endTokens">> {
   readonly maxNewTokens?: number;
-  readonly minLength?: number;
-  readonly minNewTokens?: number;
   readonly numBeams?: number;
   readonly lengthPenalty?: number;
   readonly earlyStopping?: boolean | "never";
@@ -58,9 +40,10 @@ export function readGenerationConfig(fields: Fields): GenerationConfig {
   for (const [name, neutral] of Object.entries(notBuilt)) {
     const value = fields[name];
     if (value === undefined || value === null || neutral.includes(value)) continue;
-    throw new InferyardError("MODEL_UNSUPPORTED", `generation_config.json sets ${name}, which this version does not compute`, {
-      remedy: `remove ${name} from the file to generate without it`,
-    });
+    throw unsupportedModel(
+      `generation_config.json sets ${name}, which this version does not compute`,
+      `remove ${name} from the file to generate without it`,
+    );
   }
   const startToken = getToken(fields, "bos_token_id");
   return omitUndefined({

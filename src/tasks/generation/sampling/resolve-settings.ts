@@ -1,11 +1,12 @@
 /** Merges the options of a request with the model's own settings into the settings of one generation. */
 import { omitUndefined } from "../../../contract/checked.ts";
-import { InferyardError } from "../../../contract/errors.ts";
+import { type InferyardError, invalidInput } from "../../../contract/errors.ts";
 import type { Tokenizer } from "../../../tokenizers/index.ts";
 import { checkOptions } from "../../../runtime/options/option.ts";
 import type { BeamSettings } from "./beam-search.ts";
 import type { GenerationConfig } from "./generation-config.ts";
-import { type GenerationOptions, generationOptions } from "./generation-options.ts";
+import { generationOptions } from "./generation-options.ts";
+import type { GenerationOptions } from "./generated-generation-options.ts";
 import type { SamplingSettings, SequenceBias } from "./sampling-settings.ts";
 
 /** Tokens that are generated at most if neither the request nor the model's files state a number. */
@@ -18,7 +19,10 @@ const maxPromptLookup = 64;
 const defaultDraftTokens = 4;
 
 /** The settings of a generation that do not depend on its prompt. */
-export interface GenerationSettings {
+export interface GenerationSettings
+  extends
+    Required<Pick<GenerationOptions, "n" | "seed" | "skipSpecialTokens" | "promptLookup" | "draftTokens">>,
+    Pick<GenerationOptions, "logprobs" | "promptLogprobs"> {
   readonly sampling: Omit<SamplingSettings, "maxLength">;
   /** Settings of beam search. Undefined: no beam search. */
   readonly beams?: BeamSettings;
@@ -27,18 +31,8 @@ export interface GenerationSettings {
   /** Tokens of the decoder at most, the prompt included; if stated, `maxNewTokens` is not. */
   readonly maxLength?: number;
   readonly stop: readonly string[];
-  readonly n: number;
-  readonly seed: number;
-  /** Number of alternatives; undefined: no log probabilities. */
-  readonly logprobs?: number;
-  /** Number of alternatives to the tokens of the prompt; undefined: no log probabilities of the prompt. */
-  readonly promptLogprobs?: number;
-  readonly skipSpecialTokens: boolean;
   /** End tokens of the model, which are left out of the text as special tokens are, whether or not they end it. */
   readonly hiddenTokens: ReadonlySet<number>;
-  /** Tokens that are copied from the text before and tried at once; 0: none. */
-  readonly promptLookup: number;
-  readonly draftTokens: number;
 }
 
 /** Sources of the settings. */
@@ -141,9 +135,7 @@ export function resolveSettings(options: GenerationOptions, sources: SamplingSou
 function refuseBeamOptions({ lengthPenalty = 1, earlyStopping = false }: GenerationOptions): void {
   const name = lengthPenalty !== 1 ? "lengthPenalty" : earlyStopping === false ? undefined : "earlyStopping";
   if (name === undefined) return;
-  throw new InferyardError("INPUT_INVALID", `${name} has no effect without beams`, {
-    remedy: `set numBeams to 2 or more, or leave ${name} out`,
-  });
+  throw invalidInput(`${name} has no effect without beams`, `set numBeams to 2 or more, or leave ${name} out`);
 }
 
 function asksForSampling({ doSample, temperature = 0, topK, topP, minP, typicalP }: GenerationOptions): boolean {
@@ -210,9 +202,7 @@ function refuseWithBeams({
   const [name] = Object.entries(sampling).find(([, value]) => value !== undefined) ?? [];
   const given = doSample === true ? "doSample" : temperature > 0 ? "temperature" : name;
   if (given === undefined) return;
-  throw new InferyardError("INPUT_INVALID", `${given} has no effect on beam search`, {
-    remedy: `leave out ${given} or numBeams`,
-  });
+  throw invalidInput(`${given} has no effect on beam search`, `leave out ${given} or numBeams`);
 }
 
 function requireRange(name: string, value: number | undefined, min: number, max: number, bound?: "exclusive"): void {
@@ -235,7 +225,8 @@ function requireTokens(name: string, values: readonly number[] | undefined): voi
 }
 
 function refused(name: string, value: unknown, wanted: string): InferyardError {
-  return new InferyardError("INPUT_INVALID", `${name} is ${JSON.stringify(value) ?? String(value)}, and must be ${wanted}`, {
-    remedy: `correct ${name}, or leave it out`,
-  });
+  return invalidInput(
+    `${name} is ${JSON.stringify(value) ?? String(value)}, and must be ${wanted}`,
+    `correct ${name}, or leave it out`,
+  );
 }

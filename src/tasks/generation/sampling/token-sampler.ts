@@ -1,5 +1,5 @@
 /** Chooses the next token of a text from its logits. */
-import { InferyardError } from "../../../contract/errors.ts";
+import { InferyardError, invalidInput } from "../../../contract/errors.ts";
 import { exponential } from "./exponential.ts";
 import { exponentialSum, filterLogits, highestLogit } from "./filters.ts";
 import { type LogitsProcessor, createLogitsProcessors } from "./logits-processors.ts";
@@ -110,9 +110,10 @@ export function processLogits(
   const highest = highestLogit(logits);
   if (Number.isFinite(highest) && !logits.some((logit) => Number.isNaN(logit))) return;
   if (highest === Number.NEGATIVE_INFINITY && logits.every((logit) => logit === Number.NEGATIVE_INFINITY)) {
-    throw new InferyardError("INPUT_INVALID", "the settings leave no token that may come next", {
-      remedy: "loosen the settings that ban tokens (badWords, suppressTokens, logitBias, noRepeatNgramSize), or the constraint",
-    });
+    throw invalidInput(
+      "the settings leave no token that may come next",
+      "loosen the settings that ban tokens (badWords, suppressTokens, logitBias, noRepeatNgramSize), or the constraint",
+    );
   }
   throw new InferyardError("RUN_FAILED", "the model computed logits that are not finite numbers", {
     remedy: "load another variant of the model, or run it on another target",

@@ -1,5 +1,5 @@
 /** Whether two models give the same meaning to each token id. */
-import { InferyardError } from "../../../contract/errors.ts";
+import { invalidInput } from "../../../contract/errors.ts";
 import type { Tokenizer } from "../../../tokenizers/index.ts";
 import type { DecodingModel } from "../decode-scheduler.ts";
 
@@ -13,15 +13,14 @@ export interface TokensOfModel {
 /** Throws INPUT_INVALID unless both models have the same tokens and neither has an encoder. */
 export function requireSameTokens(draft: TokensOfModel, model: TokensOfModel): void {
   if (draft.limits.hasEncoder || model.limits.hasEncoder) {
-    throw new InferyardError("INPUT_INVALID", "a draft model is given, and models with an encoder have none", {
-      remedy: "leave draftModel out",
-    });
+    throw invalidInput("a draft model is given, and models with an encoder have none", "leave draftModel out");
   }
   const difference = firstDifference(draft, model);
   if (difference === undefined) return;
-  throw new InferyardError("INPUT_INVALID", `the draft model has other tokens than the model: ${difference}`, {
-    remedy: "use a smaller model of the same family, with the same tokenizer",
-  });
+  throw invalidInput(
+    `the draft model has other tokens than the model: ${difference}`,
+    "use a smaller model of the same family, with the same tokenizer",
+  );
 }
 
 function firstDifference(draft: TokensOfModel, model: TokensOfModel): string | undefined {

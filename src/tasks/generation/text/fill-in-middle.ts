@@ -1,5 +1,5 @@
 /** Fill-in-the-middle prompts (Bavarian et al. 2022): what stands between a prefix and a suffix is generated. */
-import { InferyardError } from "../../../contract/errors.ts";
+import { type InferyardError, invalidInput } from "../../../contract/errors.ts";
 import type { Tokenizer } from "../../../tokenizers/index.ts";
 
 /** Names of the tokens of one family, and the order of the parts. */
@@ -88,7 +88,8 @@ export function fillInMiddlePrompt(
 
 /** The error for a suffix that a model cannot fill in before. */
 export function noFillInMiddle(name: string): InferyardError {
-  return new InferyardError("INPUT_INVALID", `a suffix is given, and ${name} has no tokens for filling in the middle`, {
-    remedy: "leave suffix out, or use a model that was trained for it, such as a Qwen-Coder base model",
-  });
+  return invalidInput(
+    `a suffix is given, and ${name} has no tokens for filling in the middle`,
+    "leave suffix out, or use a model that was trained for it, such as a Qwen-Coder base model",
+  );
 }

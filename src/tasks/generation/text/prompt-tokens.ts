@@ -1,5 +1,5 @@
 /** The tokens of prompts: what a model reads, and what is refused. */
-import { InferyardError } from "../../../contract/errors.ts";
+import { InferyardError, invalidInput, unsupportedModel } from "../../../contract/errors.ts";
 import type { Tokenizer } from "../../../tokenizers/index.ts";
 import type { GenerationConfig } from "../sampling/generation-config.ts";
 
@@ -11,24 +11,20 @@ export function checkPrompt(prompt: Prompt, tokenizer: Tokenizer | undefined, vo
   if (typeof prompt === "string") return requireTokenizer(tokenizer);
   const wrong = prompt.find((token) => !Number.isInteger(token) || token < 0 || token >= vocabulary);
   if (wrong === undefined) return undefined;
-  throw new InferyardError("INPUT_INVALID", `the prompt has the token ${String(wrong)}`, {
-    remedy: `token ids of this model are from 0 to ${vocabulary - 1}`,
-  });
+  throw invalidInput(`the prompt has the token ${String(wrong)}`, `token ids of this model are from 0 to ${vocabulary - 1}`);
 }
 
 /** Throws MODEL_UNSUPPORTED for a model without a tokenizer. */
 export function requireTokenizer(tokenizer: Tokenizer | undefined): Tokenizer {
   if (tokenizer !== undefined) return tokenizer;
-  throw new InferyardError("MODEL_UNSUPPORTED", "the model's folder has no tokenizer.json", {
-    remedy: "give prompts as token ids, or add the file",
-  });
+  throw unsupportedModel("the model's folder has no tokenizer.json", "give prompts as token ids, or add the file");
 }
 
 /** The tokens of a prompt; of an empty one the start token. Throws INPUT_INVALID if the model has none. */
 export function requireTokens(tokens: readonly number[], { startToken }: GenerationConfig): readonly number[] {
   if (tokens.length > 0) return tokens;
   if (startToken !== undefined) return [startToken];
-  throw new InferyardError("INPUT_INVALID", "the prompt is empty", { remedy: "give at least one token" });
+  throw invalidInput("the prompt is empty", "give at least one token");
 }
 
 /** The first token of the decoder of a model with an encoder. Throws MODEL_INVALID if the model's files state none. */

@@ -1,5 +1,5 @@
 /** The task `voice-activity-detection`: when somebody speaks. */
-import type { Graph, MediaModel } from "../../definition/media-task.ts";
+import type { LoadedGraph, MediaModel } from "../../definition/media-task.ts";
 import { readSound, type SoundInput } from "../sound-input.ts";
 import { findSegments, type SampleRange, type SegmentRules } from "./speech-segments.ts";
 import { openSilero, type ProbabilityProgress, sileroSampleRate, sileroWindow } from "./silero.ts";
@@ -24,7 +24,7 @@ const pieceLength = sileroWindow * 1024;
 
 /** Speech in samples at 16 kHz. Throws MODEL_UNSUPPORTED for a network that is not Silero's. */
 export async function findSpeech(
-  graph: Graph,
+  graph: LoadedGraph,
   { name, samples }: { readonly name: string; readonly samples: Float32Array },
   rules: SegmentRules,
   progress: ProbabilityProgress = {},
@@ -42,12 +42,17 @@ export async function findSpeech(
   return findSegments(probabilities, rules, sound);
 }
 
+/** Throws INPUT_INVALID for options that are not possible. */
+export function checkDetectSpeech(_sound: SoundInput, options: VoiceActivityOptions): void {
+  getSegmentRules(options);
+}
+
 /** Runs the task on a loaded model. */
 export async function detectSpeech(model: MediaModel, sound: SoundInput, options: VoiceActivityOptions): Promise<VoiceActivity> {
   const rules = getSegmentRules(options);
-  const samples = await readSound(sound);
-  const duration = samples.length / sileroSampleRate;
   const { onProgress, signal } = options;
+  const samples = await readSound(sound, { signal });
+  const duration = samples.length / sileroSampleRate;
   const onWindows = (windows: number): void =>
     onProgress?.({ done: Math.min(duration, (windows * sileroWindow) / sileroSampleRate), total: duration });
   const found = await findSpeech(await model.main(), { name: model.manifest.name, samples }, rules, { signal, onWindows });

@@ -1,7 +1,7 @@
 /** Silero's network for voice activity: probabilities of speech, window by window, with a recurrent state between them. */
 import { InferyardError, throwIfAborted } from "../../../contract/errors.ts";
 import type { Tensor, TensorMap } from "../../../contract/tensor.ts";
-import type { Graph } from "../../definition/media-task.ts";
+import type { LoadedGraph } from "../../definition/media-task.ts";
 
 /** Samples of a window at 16 kHz, and of the end of the window before it, which the network reads as well. */
 export const sileroWindow = 512;
@@ -29,7 +29,7 @@ interface SileroLayout {
 }
 
 /** The layout of a graph: `silero_vad*.onnx` has a state, `silero_vad_16k_sequence.onnx` takes many windows in a run. Undefined for other networks. */
-function findLayout({ inputs, outputs }: Pick<Graph, "inputs" | "outputs">): SileroLayout | undefined {
+function findLayout({ inputs, outputs }: Pick<LoadedGraph, "inputs" | "outputs">): SileroLayout | undefined {
   const ins = new Set(inputs.map(({ name }) => name));
   const outs = new Set(outputs.map(({ name }) => name));
   const has = (known: ReadonlySet<string>, ...names: string[]): boolean => names.every((name) => known.has(name));
@@ -60,7 +60,7 @@ export interface SileroStream {
 }
 
 /** Begins to read a sound at 16 kHz. Throws MODEL_UNSUPPORTED for a network that is not Silero's. */
-export function openSilero(graph: Graph, name: string, { signal, onWindows }: ProbabilityProgress = {}): SileroStream {
+export function openSilero(graph: LoadedGraph, name: string, { signal, onWindows }: ProbabilityProgress = {}): SileroStream {
   const found = findLayout(graph);
   if (found === undefined) {
     const names = graph.inputs.map((input) => input.name).join(", ");

@@ -6,7 +6,7 @@ import type { Tokenizer } from "../../../tokenizers/index.ts";
 import { attentionCosts } from "./attention-costs.ts";
 import { getProbability, type SpeechModel } from "./decode-window.ts";
 import { dynamicTimeWarping } from "./dynamic-time-warping.ts";
-import { splitWords, type WordTokens } from "./split-words.ts";
+import { splitTokensAtWords, type WordTokens } from "./split-words.ts";
 import type { WhisperVocabulary } from "./whisper-vocabulary.ts";
 
 /** A word and when it was spoken. */
@@ -47,7 +47,7 @@ export async function alignWords(
 ): Promise<readonly AlignedWord[]> {
   const { crossAttention, heads } = requireAlignment(model, vocabulary);
   const { noTimestamps, endOfText } = vocabulary;
-  const words = splitWords(tokenizer, [...text, endOfText], language, endOfText);
+  const words = splitTokensAtWords(tokenizer, [...text, endOfText], language, endOfText);
   if (words.length <= 1) return [];
   const tokens = [...start, noTimestamps, ...text, endOfText];
   const probabilities = await scoreText(model, sequence, { tokens, first: start.length, text, endOfText, signal });

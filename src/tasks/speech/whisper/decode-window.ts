@@ -1,8 +1,9 @@
 /** Decodes the text of one window of sound at one temperature. */
 import type { LanguageModel, SequenceId } from "../../../contract/language-model.ts";
 import { at, omitUndefined } from "../../../contract/checked.ts";
+import { highestLogit } from "../../generation/sampling/filters.ts";
 import type { Random } from "../../generation/sampling/random.ts";
-import { applyRules, highest, logSumExp, type RuleSettings } from "./logit-rules.ts";
+import { applyRules, logSumExp, type RuleSettings } from "./logit-rules.ts";
 import type { WhisperVocabulary } from "./whisper-vocabulary.ts";
 
 /** The members of a language model that decoding uses. */
@@ -97,7 +98,7 @@ function choose(
 ): void {
   const { logits, tokens } = candidate;
   applyRules(logits, tokens, vocabulary, rules);
-  const token = temperature > 0 ? draw(logits, temperature, random) : logits.indexOf(highest(logits));
+  const token = temperature > 0 ? draw(logits, temperature, random) : logits.indexOf(highestLogit(logits));
   candidate.sum += (logits[token] ?? Number.NEGATIVE_INFINITY) - logSumExp(logits);
   if (token === vocabulary.endOfText) candidate.isFinished = true;
   else tokens.push(token);
@@ -105,7 +106,7 @@ function choose(
 
 /** A token by chance: its probability is that of the logits divided by the temperature. */
 function draw(logits: Float32Array, temperature: number, random: Random): number {
-  const max = highest(logits);
+  const max = highestLogit(logits);
   const weights = Float64Array.from(logits, (each) => Math.exp((each - max) / temperature));
   let remaining = random.uniform() * weights.reduce((sum, each) => sum + each, 0);
   for (const [token, weight] of weights.entries()) {

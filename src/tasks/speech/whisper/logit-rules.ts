@@ -2,6 +2,7 @@
  * Which tokens may follow, as Whisper's authors decode: https://github.com/openai/whisper, `whisper/decoding.py` (SuppressBlank, SuppressTokens,
  * ApplyTimestampRules). A suppressed token has the logit -Infinity.
  */
+import { exponentialSum, highestLogit } from "../../generation/sampling/filters.ts";
 import type { WhisperVocabulary } from "./whisper-vocabulary.ts";
 
 /** Settings of the rules. */
@@ -50,17 +51,12 @@ function applyTimestampRules(
   }
   // A timestamp follows where all timestamps together are more probable than any other token.
   const [texts, times] = [logits.subarray(0, firstTimestamp), logits.subarray(firstTimestamp)];
-  if (logSumExp(times) > highest(texts)) texts.fill(Number.NEGATIVE_INFINITY);
-}
-
-/** The largest logit. */
-export function highest(logits: Float32Array): number {
-  return logits.reduce((max, each) => Math.max(max, each), Number.NEGATIVE_INFINITY);
+  if (logSumExp(times) > highestLogit(texts)) texts.fill(Number.NEGATIVE_INFINITY);
 }
 
 /** The logarithm of the sum of the exponentials; -Infinity where all are. */
 export function logSumExp(logits: Float32Array): number {
-  const max = highest(logits);
+  const max = highestLogit(logits);
   if (max === Number.NEGATIVE_INFINITY) return max;
-  return max + Math.log(logits.reduce((sum, each) => sum + Math.exp(each - max), 0));
+  return max + Math.log(exponentialSum(logits, max));
 }

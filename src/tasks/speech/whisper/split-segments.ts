@@ -8,7 +8,7 @@ export interface TimedTokens {
 }
 
 /** A window: frames of 10 ms. */
-export interface WindowPosition {
+export interface WindowFrames {
   /** First frame. */
   readonly seek: number;
   /** Number of frames of sound. */
@@ -30,7 +30,7 @@ export const timestampSeconds = 0.02;
 const framesPerTimestamp = 2;
 
 /** Splits tokens. What follows the last pair of timestamps is not finished: the next window begins there. */
-export function splitSegments(tokens: readonly number[], firstTimestamp: number, { seek, frames }: WindowPosition): SplitWindow {
+export function splitSegments(tokens: readonly number[], firstTimestamp: number, { seek, frames }: WindowFrames): SplitWindow {
   const isTimestamp = (token: number | undefined): boolean => token !== undefined && token >= firstTimestamp;
   const getSteps = (token: number | undefined): number => (token ?? firstTimestamp) - firstTimestamp;
   const offset = seek / framesPerSecond;

@@ -15,7 +15,7 @@ const punctuation = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~";
 const replacement = "\u{fffd}";
 
 /** Splits tokens of a text, without timestamps. `endOfText`: this token and those above it are special, and words of their own. */
-export function splitWords(
+export function splitTokensAtWords(
   tokenizer: Tokenizer,
   tokens: readonly number[],
   language: string,

@@ -49,7 +49,7 @@ export interface DetectedLanguage {
 
 const marks: PunctuationMarks = { prepended: "\"'“¿([{-", appended: "\"'.。,，!！?？:：”)]}、" };
 
-/** Detects the language of a window, or returns the given one. Throws INPUT_INVALID for a language that the model does not know. */
+/** Detects the language of the first 30 seconds, or returns the given one. Throws INPUT_INVALID for a language that the model does not know. */
 export async function findLanguage(
   { model, vocabulary }: Whisper,
   spectrogram: Spectrogram,

@@ -37,11 +37,11 @@ export interface WhisperVocabulary {
 const timestamps = 1501;
 /** What people write beside speech: brackets of annotations, speakers, notes. Their tokens are suppressed where generation_config.json lists none. */
 const annotationSymbols = [
-  ...'"#()*+/:;<=>@[\\]^_`{|}~「」『』',
+  ...Array.from('"#()*+/:;<=>@[\\]^_`{|}~「」『』'),
   ..."<< >> <<< >>> -- --- -( -[ (' (\" (( )) ((( ))) [[ ]] {{ }} ♪♪ ♪♪♪".split(" "),
 ];
 /** Symbols of notes, of which the first token is suppressed where there are several: all share their first bytes. */
-const noteSymbols = [..."♩♪♫♬♭♮♯"];
+const noteSymbols = Array.from("♩♪♫♬♭♮♯");
 
 /** Reads the tokens of a model. `vocabulary`: number of its logits. Throws MODEL_UNSUPPORTED if the tokenizer has no tokens of Whisper. */
 export function getWhisperVocabulary(

@@ -4,31 +4,22 @@
  * `span_idx` and `span_mask` (span_mode "markerV0").
  */
 import { at } from "../../../contract/checked.ts";
-import { InferyardError } from "../../../contract/errors.ts";
+import { type InferyardError, invalidInput, unsupportedModel } from "../../../contract/errors.ts";
 import type { Manifest } from "../../../models/manifest.ts";
 import type { TensorInfo } from "../../../contract/tensor.ts";
-import { type OffsetUnit, convertSpans } from "../../../tokenizers/index.ts";
+import { convertSpans } from "../../../tokenizers/index.ts";
 import { type Encoder, runEncodings } from "../../batching/run-encodings.ts";
 import { requireFinite } from "../../encoding/require-finite.ts";
 import type { Entities } from "../entities.ts";
-import { type TextTaskOptions, textTaskSettings } from "../../definition/task-options.ts";
+import type { RecognizeOptions } from "../generated-recognize-options.ts";
+import { textTaskSettings } from "../../definition/task-options.ts";
 import { type LabelledSpan, selectSpans, scoredSpans } from "./spans.ts";
 import { type GlinerConfig, type WordWindow, encodeGlinerWindows, glinerInputs } from "./windows.ts";
 
 /** Options of `recognizeWithGliner`. */
-export interface GlinerOptions extends TextTaskOptions {
+export interface GlinerOptions extends Omit<RecognizeOptions, "labels" | "aggregation" | "ignoreLabels"> {
   /** Entity types to look for, at least one. */
   readonly labels: readonly string[];
-  /** Minimum score of an entity, from 0 to below 1. Default: 0.5. */
-  readonly threshold?: number;
-  /** Whether entities may be nested. Default: false. */
-  readonly nested?: boolean;
-  /** Whether one span may have several labels. Default: false. */
-  readonly multiLabel?: boolean;
-  /** Unit of `start` and `end`. Default: "utf16". */
-  readonly offsets?: OffsetUnit;
-  /** Overlap of windows in tokens. Default: a quarter of a window. */
-  readonly stride?: number;
 }
 
 /** Whether a model is a span-level GLiNER export. Throws MODEL_UNSUPPORTED for a token-level one. */
@@ -36,9 +27,10 @@ export function isGlinerSpanModel({ name }: Manifest, inputs: readonly TensorInf
   const names = new Set(inputs.map((input) => input.name));
   if (names.has("span_idx") && names.has("words_mask")) return true;
   if (!names.has("words_mask")) return false;
-  throw new InferyardError("MODEL_UNSUPPORTED", `${name} is a token-level GLiNER model, and only span-level ones are supported`, {
-    remedy: 'use an export with the inputs span_idx and span_mask (span_mode "markerV0")',
-  });
+  throw unsupportedModel(
+    `${name} is a token-level GLiNER model, and only span-level ones are supported`,
+    'use an export with the inputs span_idx and span_mask (span_mode "markerV0")',
+  );
 }
 
 const spanInputs: ReadonlySet<string> = new Set([
@@ -58,10 +50,7 @@ export async function recognizeWithGliner(encoder: Encoder, texts: readonly stri
   const { name } = encoder.manifest;
   const unknown = encoder.inputs.find((input) => !spanInputs.has(input.name));
   if (unknown !== undefined)
-    throw new InferyardError(
-      "MODEL_UNSUPPORTED",
-      `${name} has the input "${unknown.name}", which a span-level GLiNER model does not have`,
-    );
+    throw unsupportedModel(`${name} has the input "${unknown.name}", which a span-level GLiNER model does not have`);
   const config = spanModelConfig(encoder.manifest);
   const settings = textTaskSettings(encoder.manifest, options);
   const stride = options.stride ?? Math.floor(Math.min(settings.maxTokens, 2048) / 4);
@@ -103,14 +92,10 @@ export async function recognizeWithGliner(encoder: Encoder, texts: readonly stri
 
 function checkLabels({ labels, threshold = 0.5 }: GlinerOptions): void {
   if (!Array.isArray(labels) || labels.length === 0 || labels.some((label) => typeof label !== "string" || label.trim() === "")) {
-    throw new InferyardError("INPUT_INVALID", "labels must be an array of at least one word", {
-      remedy: 'for example ["person", "company"]',
-    });
+    throw invalidInput("labels must be an array of at least one word", 'for example ["person", "company"]');
   }
   if (!(threshold >= 0 && threshold < 1)) {
-    throw new InferyardError("INPUT_INVALID", `threshold is ${String(threshold)}, and must be from 0 to below 1`, {
-      remedy: "correct threshold, or leave it out",
-    });
+    throw invalidInput(`threshold is ${String(threshold)}, and must be from 0 to below 1`, "correct threshold, or leave it out");
   }
 }
 
@@ -128,17 +113,15 @@ function spanModelConfig({ name, variants }: Manifest): GlinerConfig {
   );
   const tokens = [classToken, separator].every((token) => typeof token === "string" && token !== "");
   if (!counts || !tokens)
-    throw new InferyardError(
-      "MODEL_UNSUPPORTED",
+    throw unsupportedModel(
       `${name}: gliner_config.json needs max_width and max_len from 1 to 100000, and ent_token and sep_token that are not empty`,
     );
   return { maxWidth: Number(maxWidth), maxWords: Number(maxWords), classToken: String(classToken), separator: String(separator) };
 }
 
 function unexpectedShape(name: string, shape: readonly number[]): InferyardError {
-  return new InferyardError(
-    "MODEL_UNSUPPORTED",
+  return unsupportedModel(
     `${name} gave logits of shape [${shape.join(", ")}] for a text, and [words, width, labels] was expected`,
-    { remedy: "use a span-level GLiNER export" },
+    "use a span-level GLiNER export",
   );
 }

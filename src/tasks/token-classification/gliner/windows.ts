@@ -1,6 +1,6 @@
 /** Inputs of a span-level GLiNER model: the labels, each after an entity token, a separator, then the words of the text. */
 import { at } from "../../../contract/checked.ts";
-import { InferyardError, throwIfAborted, quoteOption } from "../../../contract/errors.ts";
+import { InferyardError, throwIfAborted, quoteOption, invalidInput } from "../../../contract/errors.ts";
 import type { TensorMap } from "../../../contract/tensor.ts";
 import type { Tokenizer } from "../../../tokenizers/index.ts";
 import { encodeText } from "../../encoding/encode-texts.ts";
@@ -62,7 +62,7 @@ export async function encodeGlinerWindows(
   const windows: WordWindow[] = [];
   for (const [index, text] of texts.entries()) {
     throwIfAborted(signal);
-    if (typeof text !== "string") throw new InferyardError("INPUT_INVALID", `text ${index} is not a string`);
+    if (typeof text !== "string") throw invalidInput(`text ${index} is not a string`);
     // A word for which the tokenizer gives no token (a zero-width joiner) is left out: the model scores words by their first token.
     const words: { readonly word: Word; readonly ids: readonly number[] }[] = [];
     for (const word of splitWords(text)) {

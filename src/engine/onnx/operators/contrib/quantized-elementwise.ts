@@ -6,9 +6,8 @@ import { normalizeAxis, type OperatorCall } from "../operator-call.ts";
 import { type Translate, type OperatorFamily, since } from "../operator-rule.ts";
 import { widened } from "../precision.ts";
 import { leakyRelu } from "../math/activations.ts";
-import { softmaxOfMatrix } from "../math/reductions.ts";
-import { kernelShape } from "../nn/pooling.ts";
-import { getWindow } from "../nn/window-attributes.ts";
+import { softmaxAlong } from "../math/reductions.ts";
+import { averagePool, globalAveragePool } from "../nn/pooling.ts";
 
 /** The dequantized tensor at `input`, whose scale and zero point are the next two inputs, in float32. */
 function dequantized(call: OperatorCall, input: number): Value {
@@ -40,32 +39,15 @@ function binary(name: "add" | "mul"): Translate {
 
 /** QLinearSoftmax; the attribute `opset` selects the definition of Softmax. */
 function softmax(call: OperatorCall, x: Value): Value {
-  const { shape } = x.type;
-  const axis = normalizeAxis(call.int("axis", -1), shape.length);
-  if (call.int("opset", 13) >= 13) return call.add({ kind: "softmax", axis, logarithm: false }, x);
-  return softmaxOfMatrix(call, x, axis, false);
+  return softmaxAlong(call, x, call.int("axis", -1), call.int("opset", 13), false);
 }
 
-function refuseChannelsLast(call: OperatorCall): void {
-  if (call.int("channels_last", 0) !== 0) throw new Error("channels_last is not supported");
-}
-
-function averagePool(call: OperatorCall, x: Value): Value {
-  refuseChannelsLast(call);
-  const kernel = kernelShape(call);
-  const window = getWindow(call, x.type.shape.slice(2), kernel);
-  const countPadding = call.int("count_include_pad", 0) === 1;
-  return call.add({ kind: "average-pool", kernel, ceil: call.int("ceil_mode", 0) === 1, countPadding, ...window }, x);
-}
-
-function globalAveragePool(call: OperatorCall, x: Value): Value {
-  refuseChannelsLast(call);
-  return call.reduce(
-    "mean",
-    x,
-    Array.from({ length: x.type.shape.length - 2 }, (_, axis) => axis + 2),
-    true,
-  );
+/** A pooling operator of one tensor, whose channels come first. */
+function pool(compute: (call: OperatorCall, x: Value) => Value): Translate {
+  return unary((call, x) => {
+    if (call.int("channels_last", 0) !== 0) throw new Error("channels_last is not supported");
+    return compute(call, x);
+  });
 }
 
 /** QLinearConcat. Inputs: scale and zero point of the output, then each tensor with its own. */
@@ -113,8 +95,8 @@ export const contribQuantizedElementwise: OperatorFamily = {
   ),
   "com.microsoft:QLinearLeakyRelu": since(1, unary(leakyRelu)),
   "com.microsoft:QLinearSoftmax": since(1, unary(softmax)),
-  "com.microsoft:QLinearAveragePool": since(1, unary(averagePool)),
-  "com.microsoft:QLinearGlobalAveragePool": since(1, unary(globalAveragePool)),
+  "com.microsoft:QLinearAveragePool": since(1, pool(averagePool)),
+  "com.microsoft:QLinearGlobalAveragePool": since(1, pool(globalAveragePool)),
   "com.microsoft:QLinearConcat": since(1, concat),
   "com.microsoft:QLinearWhere": since(1, where),
   "com.microsoft:QGemm": since(1, gemm),

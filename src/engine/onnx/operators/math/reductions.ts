@@ -6,7 +6,7 @@ import type { Value } from "../../../ir/graph.ts";
 import type { ReduceFunction } from "../../../ir/operations.ts";
 import { iota } from "../attention/scaled-dot-product.ts";
 import { normalizeAxes, normalizeAxis, type OperatorCall } from "../operator-call.ts";
-import { type Translate, type OperatorFamily, since, versions } from "../operator-rule.ts";
+import { type Translate, type OperatorFamily, since } from "../operator-rule.ts";
 import { computeWidened, widened } from "../precision.ts";
 
 interface Reduced {
@@ -109,26 +109,16 @@ function topK(call: OperatorCall): readonly Value[] {
   return call.builder.addAll({ kind: "top-k", axis, count, largest: call.int("largest", 1) === 1 }, x);
 }
 
-/**
- * ONNX Softmax and LogSoftmax: up to version 12 of the tensor flattened to a matrix at the axis, from 13 on along one axis. Returns the translations
- * of both.
- */
-function softmax(logarithm: boolean): readonly [flattened: Translate, current: Translate] {
-  return [
-    (call) => {
-      const x = call.tensor(0);
-      return softmaxOfMatrix(call, x, normalizeAxis(call.int("axis", 1), x.type.shape.length), logarithm);
-    },
-    (call) => {
-      const x = call.tensor(0);
-      return call.add({ kind: "softmax", axis: normalizeAxis(call.int("axis", -1), x.type.shape.length), logarithm }, x);
-    },
-  ];
+/** ONNX Softmax and LogSoftmax: see `softmaxAlong`. */
+function softmax(logarithm: boolean): Translate {
+  return (call) => softmaxAlong(call, call.tensor(0), call.int("axis", call.version < 13 ? 1 : -1), call.version, logarithm);
 }
 
-/** Softmax of a tensor that is flattened to a matrix whose columns begin at `axis`: ONNX Softmax up to version 12. */
-export function softmaxOfMatrix(call: OperatorCall, x: Value, axis: number, logarithm: boolean): Value {
+/** Softmax along an axis; in definitions of an operator set up to version 12, of the tensor flattened to a matrix whose columns begin at the axis. */
+export function softmaxAlong(call: OperatorCall, x: Value, statedAxis: number, version: number, logarithm: boolean): Value {
   const { shape } = x.type;
+  const axis = normalizeAxis(statedAxis, shape.length);
+  if (version >= 13) return call.add({ kind: "softmax", axis, logarithm }, x);
   const matrix = call.reshape(x, [elementCount(shape.slice(0, axis)), elementCount(shape.slice(axis))]);
   return call.reshape(call.add({ kind: "softmax", axis: 1, logarithm }, matrix), shape);
 }
@@ -144,9 +134,6 @@ function hardmax(call: OperatorCall): Value {
   const classes = iota(call, at(matrix, classAxis), classAxis, matrix.length);
   return call.reshape(call.cast(call.binary("equal", classes, largest), dataType), shape);
 }
-
-const [flattenedSoftmax, currentSoftmax] = softmax(false);
-const [flattenedLogSoftmax, currentLogSoftmax] = softmax(true);
 
 /** Translates operators along axes of ai.onnx to graph operations: ReduceSum and other reductions, ArgMax, CumSum, TopK, Softmax. */
 export const reductions: OperatorFamily = {
@@ -165,7 +152,7 @@ export const reductions: OperatorFamily = {
   CumSum: since(11, cumulative("sum")),
   CumProd: since(26, cumulative("product")),
   TopK: since(1, topK),
-  Softmax: versions([1, flattenedSoftmax], [13, currentSoftmax]),
-  LogSoftmax: versions([1, flattenedLogSoftmax], [13, currentLogSoftmax]),
+  Softmax: since(1, softmax(false)),
+  LogSoftmax: since(1, softmax(true)),
   Hardmax: since(1, hardmax),
 };

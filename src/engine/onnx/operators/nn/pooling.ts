@@ -23,7 +23,7 @@ function getPooling(call: OperatorCall, x: Value): Pooling {
 }
 
 /** Reads the attribute `kernel_shape`: the size of the pooling window along each spatial axis, in elements. Throws if the node has none. */
-export function kernelShape(call: OperatorCall): readonly number[] {
+function kernelShape(call: OperatorCall): readonly number[] {
   const kernel = call.ints("kernel_shape");
   if (kernel === undefined) throw new Error("the attribute kernel_shape is missing");
   return kernel;
@@ -36,12 +36,17 @@ function maxPool(call: OperatorCall): readonly Value[] {
   return call.builder.addAll({ kind: "max-pool", kernel, ceil, columnMajor: call.int("storage_order", 0) === 1, ...window }, x);
 }
 
-/** ONNX AveragePool. */
-const averagePool = computeWidened((call, x) => {
+/** ONNX AveragePool, in the type of x. */
+export function averagePool(call: OperatorCall, x: Value): Value {
   const { kernel, window, ceil } = getPooling(call, x);
   const countPadding = call.int("count_include_pad", 0) === 1;
   return call.add({ kind: "average-pool", kernel, ceil, countPadding, ...window }, x);
-});
+}
+
+/** ONNX GlobalAveragePool, in the type of x. */
+export function globalAveragePool(call: OperatorCall, x: Value): Value {
+  return call.reduce("mean", x, spatialAxes(x), true);
+}
 
 /** ONNX LpPool: (sum |x|^p)^(1/p) over windows. The sums are a convolution with ones, channel by channel. */
 const lpPool = computeWidened((call, x) => {
@@ -167,13 +172,10 @@ function getPart(part: number, parts: number, from: number, to: number, size: nu
 /** Translates pooling operators of ai.onnx, such as MaxPool, AveragePool and MaxRoiPool, to graph operations. */
 export const pooling: OperatorFamily = {
   MaxPool: since(1, maxPool),
-  AveragePool: since(1, averagePool),
+  AveragePool: since(1, computeWidened(averagePool)),
   LpPool: since(1, lpPool),
   GlobalMaxPool: since(1, (call) => call.reduce("max", call.tensor(0), spatialAxes(call.tensor(0)), true)),
-  GlobalAveragePool: since(
-    1,
-    computeWidened((call, x) => call.reduce("mean", x, spatialAxes(x), true)),
-  ),
+  GlobalAveragePool: since(1, computeWidened(globalAveragePool)),
   GlobalLpPool: since(1, globalLpPool),
   MaxUnpool: since(9, maxUnpool),
   MaxRoiPool: since(1, maxRoiPool),

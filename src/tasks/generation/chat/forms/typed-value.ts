@@ -1,4 +1,5 @@
 /** Values that models write as plain text, typed by the schema of the tool. */
+import { decodePercent } from "../../../../platform/percent-encoding.ts";
 import { isObject } from "../../../../contract/shapes/shape.ts";
 import type { Tool } from "../messages.ts";
 import { compactJson } from "./json-source.ts";
@@ -91,7 +92,7 @@ export class ArgumentSchemas {
     if (typeof reference !== "string" || !reference.startsWith("#")) return undefined;
     let value: unknown = this.#root;
     for (const name of reference.split("/").slice(1)) {
-      const key = decoded(name).replaceAll("~1", "/").replaceAll("~0", "~");
+      const key = decodePercent(name).replaceAll("~1", "/").replaceAll("~0", "~");
       if (typeof value !== "object" || value === null || !Object.hasOwn(value, key)) return undefined;
       value = Reflect.get(value, key);
     }
@@ -133,12 +134,4 @@ function getType(json: string): JsonType {
     n: "null",
   };
   return kinds[json[0] ?? ""] ?? "number";
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

@@ -185,11 +185,9 @@ class Compiler {
           );
         break;
       case "Group":
-        if (element.modifiers !== null)
-          throw constraintRefusal("modifiers in a regular expression are not supported", "write it without them");
-        for (const { elements } of element.alternatives) this.#sequence(nfa, elements, from, to);
-        break;
       case "CapturingGroup":
+        if (element.type === "Group" && element.modifiers !== null)
+          throw constraintRefusal("modifiers in a regular expression are not supported", "write it without them");
         for (const { elements } of element.alternatives) this.#sequence(nfa, elements, from, to);
         break;
       case "Quantifier":

@@ -1,5 +1,5 @@
 /** Errors of calls that a grammar thread did not finish. */
-import { InferyardError } from "../../../../contract/errors.ts";
+import { InferyardError, invalidInput } from "../../../../contract/errors.ts";
 import type { ThreadFailure } from "../../../threads/call-thread.ts";
 
 /** The call, and the limits of its thread. */
@@ -19,10 +19,11 @@ export function unfinishedError(failure: ThreadFailure, call: UnfinishedCall): I
     failure.kind === "time"
       ? (["milliseconds", Math.round(call.tookMs), call.timeoutMs, "ms"] as const)
       : (["bytes", call.heapMebibytes * 2 ** 20, call.heapMebibytes * 2 ** 20, "bytes of memory"] as const);
-  return new InferyardError("INPUT_INVALID", `${what} took more than ${limit} ${words}, the limit`, {
-    remedy: failure.kind === "time" ? "simplify the constraint, or raise `constraintTimeout`" : "simplify the constraint",
-    data: { refused: true, unit, number, limit },
-  });
+  return invalidInput(
+    `${what} took more than ${limit} ${words}, the limit`,
+    failure.kind === "time" ? "simplify the constraint, or raise `constraintTimeout`" : "simplify the constraint",
+    { refused: true, unit, number, limit },
+  );
 }
 
 /** HOST_DIED for a thread that ended without exceeding a limit. */

@@ -1,7 +1,7 @@
 /** Cumulative sums and products along one axis of [outer, n, inner]. float32 is accumulated in float64 and rounded when stored. */
 import type { I32, Local, V128 } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
-import { f32, f64, i32, i64 } from "../../assembler/scalar.ts";
+import { i32, i64 } from "../../assembler/scalar.ts";
 import { f32x4, f64x2, i32x4, i64x2, shuffle32, v128 } from "../../assembler/vector.ts";
 import { type Kernel, defineKernel } from "../../kernel.ts";
 import { emitBlock } from "../loops/blocks.ts";
@@ -30,7 +30,7 @@ const blockColumns = 16;
 
 /**
  * Generates the kernel of prefix sums or products along the middle axis of x [outer, n, inner]. Parameters: x, y (may be x). One piece (unit of
- * parallel work) is a row, or a block of 16 columns when inner is not 1.
+ * parallel work) is a block of 16 columns.
  */
 export function cumulative(request: CumulativeRequest): Kernel {
   const { outer, n, inner, function: name, type, exclusive, reverse } = request;
@@ -53,69 +53,17 @@ export function cumulative(request: CumulativeRequest): Kernel {
         const row = i32.mul(i32.add(i32.mul(index, counts.n), first), i32.const(inner * bytes));
         const start = f.value(offsetBy(row, block, blockColumns * bytes));
         const [source, target] = [f.value(i32.add(x, start)), f.value(i32.add(y, start))];
-        const walk = (visit: () => void): void =>
+        emitBlock(f, { block, blocks, size: inner, width: blockColumns }, (columns) => {
+          const visit = scanColumns(f, request, source, target, columns);
           f.range(i32.const(0), counts.n, 1, () => {
             visit();
             f.increase(source, step);
             f.increase(target, step);
           });
-        if (inner === 1) {
-          walk(scanScalar(f, request, source, target));
-          return;
-        }
-        emitBlock(f, { block, blocks, size: inner, width: blockColumns }, (columns) =>
-          walk(scanColumns(f, request, source, target, columns)),
-        );
+        });
       });
     },
   });
-}
-
-/** Declares the accumulator of one row and returns the generator of the loop body, which accumulates one element and stores one result. */
-function scanScalar(
-  f: FunctionBuilder,
-  { function: name, type, exclusive }: CumulativeRequest,
-  source: I32,
-  target: I32,
-): () => void {
-  const combine = name === "sum" ? "add" : "mul";
-  const start = name === "sum" ? 0 : 1;
-  const around = (store: () => void, next: () => void): void => {
-    if (exclusive) store();
-    next();
-    if (!exclusive) store();
-  };
-  if (type === "int64") {
-    const total = f.value(i64.const(BigInt(start)));
-    const next = f.local("i64");
-    return () => {
-      f.set(next, i64.load(source)); // loaded first, because y may be x
-      around(
-        () => f.run(i64.store(target, total)),
-        () => f.set(total, i64[combine](total, next)),
-      );
-    };
-  }
-  if (type === "int32") {
-    const total = f.value(i32.const(start));
-    const next = f.local("i32");
-    return () => {
-      f.set(next, i32.load(source));
-      around(
-        () => f.run(i32.store(target, total)),
-        () => f.set(total, i32[combine](total, next)),
-      );
-    };
-  }
-  const total = f.value(f64.const(start));
-  const next = f.local("f64");
-  return () => {
-    f.set(next, f64.promote(f32.load(source)));
-    around(
-      () => f.run(f32.store(target, f32.demote(total))),
-      () => f.set(total, f64[combine](total, next)),
-    );
-  };
 }
 
 /** Accumulators of four columns: one vector, or two vectors of two lanes. */

@@ -124,6 +124,7 @@ describe.skipIf(skipEmbedding)(embedding, () => {
     copyFileSync(`${clip}/onnx/model.onnx`, join(joint, "model.onnx"));
     const picture = { image: `${clip}/wide.png` };
     const [apart, together] = await Promise.all([clip, joint].map((model) => runtime.embed([picture], { model })));
+    expect(together!.dimensions).toBe(16);
     close(together!.embeddings[0]!, apart!.embeddings[0]!);
   });
 

@@ -1,12 +1,12 @@
 import type { Command } from "commander";
-import { imageFeaturesOptions } from "../../../tasks/vision/image-features.ts";
-import { addOptionFlags } from "../../option-flags.ts";
-import { formatTable, printable } from "../../output/table.ts";
-import { plural } from "../../output/units.ts";
-import { runOnPictures } from "../../pictures/picture-command.ts";
-import { addLoadFlags } from "../../session.ts";
-import type { TaskFlags } from "../../task-command.ts";
-import type { Terminal } from "../../terminal.ts";
+import { imageFeaturesOptions } from "../../tasks/vision/image-features.ts";
+import { addOptionFlags } from "../option-flags.ts";
+import { formatTable, printable } from "../output/table.ts";
+import { plural } from "../output/units.ts";
+import { runOnPictures } from "./picture-command.ts";
+import { addLoadFlags } from "../session.ts";
+import type { TaskFlags } from "../task-command.ts";
+import type { Terminal } from "../terminal.ts";
 
 const widestName = 60;
 /** Numbers shown of each picture. */

@@ -1,0 +1,94 @@
+/** Whisper base on speech, held against what faster-whisper hears (../shared/data/whisper-base), and on sounds without speech. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { createRuntime, type Runtime } from "inferyard";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { needsInstalled, problemOfInstallation } from "../fixtures/installed.ts";
+import { needsData, sharedData } from "../fixtures/shared-data.ts";
+import { type WhisperBase, whisperBase } from "./fixtures/whisper-base.ts";
+
+interface Heard {
+  readonly file: string;
+  readonly language: string;
+  readonly languageProbability: number;
+  readonly segments: readonly {
+    readonly start: number;
+    readonly end: number;
+    readonly text: string;
+    readonly tokens: readonly number[];
+    readonly averageLogProbability: number;
+    readonly noSpeechProbability: number;
+    readonly words: readonly {
+      readonly word: string;
+      readonly start: number;
+      readonly end: number;
+      readonly probability: number;
+    }[];
+  }[];
+}
+
+const [skip, name] = needsData("Whisper base");
+let base: WhisperBase | undefined;
+
+describe.skipIf(skip)(name, () => {
+  needsInstalled(() =>
+    problemOfInstallation(async () => {
+      base = await whisperBase();
+    }),
+  );
+  let runtime: Runtime;
+  beforeAll(async () => {
+    runtime = await createRuntime({ host: "inline", target: "native" });
+  });
+  afterAll(() => runtime.dispose());
+
+  const heard = skip
+    ? []
+    : (JSON.parse(readFileSync(`${sharedData}whisper-base/goldens.json`, "utf8")) as { readonly files: readonly Heard[] }).files;
+
+  it.each(heard.map((each) => [each.file, each] as const))(
+    "hears in %s the segments and words of faster-whisper",
+    async (file, wanted) => {
+      const sound = readFileSync(join(base!.sounds, file));
+      const given = await runtime.transcribe(sound, { model: base!.model, timestamps: "word", temperature: 0 });
+      expect(given.language).toBe(wanted.language);
+      expect(given.languageProbability).toBeCloseTo(wanted.languageProbability, 2);
+      expect(given.segments.map(({ text, tokens, start, end }) => ({ text, tokens, start, end }))).toEqual(
+        wanted.segments.map(({ text, tokens, start, end }) => ({ text, tokens, start, end })),
+      );
+      for (const [index, segment] of given.segments.entries()) {
+        const { words, averageLogProbability, noSpeechProbability } = wanted.segments[index]!;
+        expect(segment.averageLogProbability).toBeCloseTo(averageLogProbability, 2);
+        expect(segment.noSpeechProbability).toBeCloseTo(noSpeechProbability, 2);
+        expect(segment.words?.map(({ word }) => word)).toEqual(words.map(({ word }) => word));
+        for (const [place, { start, end, probability }] of segment.words!.entries()) {
+          expect(Math.abs(start - words[place]!.start)).toBeLessThanOrEqual(0.04);
+          expect(Math.abs(end - words[place]!.end)).toBeLessThanOrEqual(0.04);
+          expect(probability).toBeCloseTo(words[place]!.probability, 2);
+        }
+      }
+    },
+  );
+
+  it("hears the same words where silence is left out first, and nothing in silence and noise", async () => {
+    const wanted = heard.find(({ file }) => file === "beckett.wav")!;
+    const options = { model: base!.model, vadModel: base!.vadModel } as const;
+    const sound = readFileSync(join(base!.sounds, wanted.file));
+    const { text } = await runtime.transcribe(sound, { ...options, temperature: 0 });
+    expect(text).toBe(
+      wanted.segments
+        .map((segment) => segment.text)
+        .join("")
+        .trim(),
+    );
+    let state = 1;
+    const noise = Float32Array.from({ length: 16_000 * 5 }, () => {
+      state = (state * 16_807) % 2_147_483_647;
+      return (state / 2_147_483_647 - 0.5) * 0.2;
+    });
+    for (const samples of [new Float32Array(16_000 * 5), noise]) {
+      const silent = await runtime.transcribe({ sampleRate: 16_000, samples }, options);
+      expect(silent).toMatchObject({ text: "", segments: [], duration: 5 });
+    }
+  });
+});
