@@ -3,7 +3,7 @@
  * run with random contents. Prints the largest differences: of samples from 0 to 255, of pixel values, of sound from -1 to 1, of log-mel features.
  */
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -14,12 +14,12 @@ import { decodePicture } from "../../src/processors/images/decode-picture.ts";
 import { processPictures } from "../../src/processors/images/process-pictures.ts";
 import { readImageSettings } from "../../src/processors/images/read-image-settings.ts";
 import { installPython, needsInstalled, pythonOf } from "../fixtures/installed.ts";
-import { amount } from "../fixtures/slow.ts";
 
 /** PYTHON_OF_MEDIA names a Python that has these packages already. */
 const packages = ["numpy==2.4.6", "pillow==13.0.0", "soundfile==0.14.0", "soxr==1.1.0", "transformers==5.24.0"];
-const [pictures, sounds] = [amount(200, 200), amount(50, 50)];
-const seed = Number(process.env["SEED"] ?? 1);
+const [pictures, sounds] = [200, 50];
+/** Seed 2 has a FLAC file whose last frame is lost where no header follows it. */
+const seed = Number(process.env["SEED"] ?? 2);
 
 interface PictureReference {
   readonly kind: string;
@@ -82,11 +82,7 @@ describe(`${pictures} pictures and ${sounds} sounds, from seed ${seed}`, () => {
   beforeAll(() => {
     const path = python ?? pythonOf(folder);
     const script = fileURLToPath(new URL("fixtures/reference-media.py", import.meta.url));
-    try {
-      execFileSync(path, ["-c", "import numpy, PIL, soundfile, soxr, transformers"], { stdio: "ignore" });
-    } catch {
-      return; // the tests are skipped, with the reason
-    }
+    if (!existsSync(path)) return; // the tests are skipped, with the reason
     execFileSync(path, [script, folder, String(seed), String(pictures), String(sounds)], {
       stdio: ["ignore", "ignore", "inherit"],
     });
@@ -132,20 +128,21 @@ describe(`${pictures} pictures and ${sounds} sounds, from seed ${seed}`, () => {
         decoded.add(sound.kind, own, expected.subarray(first, first + frames));
       }
       const mono = floats(sound.resampled);
-      resampled.add(`${sound.kind}, ${sampleRate} to 16000 Hz`, await decodeMonoSound(file, 16_000), mono);
+      resampled.add(`${sampleRate} to 16000 Hz`, await decodeMonoSound(file, 16_000), mono);
       features.add("Whisper, 80 mels", logMel.features(mono, 480_000).data, floats(sound.features));
     }
     decoded.print("decoding, of 1");
     resampled.print("mixing and resampling, of 1");
     features.print("log-mel features");
-    expect(decoded.beyond((kind) => soundBound(kind))).toEqual([]);
-    expect(resampled.beyond((kind) => soundBound(kind) + 1e-3)).toEqual([]);
+    expect(decoded.beyond(soundBound)).toEqual([]);
+    // Bounds of the resampler on white noise (src/processors/audio/resample.ts), and of the decoders before it.
+    expect(resampled.beyond((rates) => (/^(?:8|16|24|32|48)000 /.test(rates) ? 1e-4 : 3e-3))).toEqual([]);
     expect(features.beyond(() => 1e-4)).toEqual([]);
   });
 });
 
 /** The largest difference that a decoder may have: other decoders of lossy formats round otherwise. */
 function soundBound(kind: string): number {
-  if (kind.startsWith("MP3") || kind.startsWith("Ogg")) return 1e-3;
-  return 0;
+  if (kind === "Ogg Opus") return 1e-4;
+  return kind === "MP3" || kind === "Ogg Vorbis" ? 1e-5 : 0;
 }
