@@ -12,6 +12,7 @@ const alone = [
   "budget",
   "chaos",
   "ending",
+  "hostile-media",
   "hostile-onnx",
   "hung-hosts",
   "hung-server",

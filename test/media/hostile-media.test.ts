@@ -149,7 +149,6 @@ describe.skipIf(skip)(`${name}: the library`, () => {
   it(`transcribes or refuses ${mutatedSounds} changed sounds`, async () => {
     const counts = await mutatedOutcomes(soundSeeds(), mutatedSounds, transcribe);
     expect(Object.keys(counts).filter((outcome) => outcome !== "accepted" && !refusals.has(outcome))).toEqual([]);
-    expect(counts["INPUT_INVALID"]).toBeGreaterThan(0);
     expect(counts["accepted"]).toBeGreaterThan(0);
   });
 });

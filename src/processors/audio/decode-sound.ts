@@ -3,7 +3,7 @@
 import { getMessage, InferyardError, throwIfAborted } from "../../contract/errors.ts";
 import { yieldToEventLoop } from "../../platform/event-loop.ts";
 import { decodeWithFfmpeg } from "./decoding/ffmpeg-decoder.ts";
-import { findSoundFormat, type SoundFormat } from "./decoding/sound-format.ts";
+import { findSoundFormat, hasBytes, skipId3, type SoundFormat } from "./decoding/sound-format.ts";
 import { readStatedLength, type StatedLength } from "./decoding/stated-length.ts";
 import { createWasmDecoder, type DecodedPiece, type WasmDecoder, type WasmFormat } from "./decoding/wasm-decoders.ts";
 import { createResampler } from "./resample.ts";
@@ -46,6 +46,19 @@ async function* decodeWavePieces(bytes: Uint8Array, limits: SoundLimits): AsyncG
   for (let at = 0; at < Math.max(1, frames); at += pieceBytes) yield { sampleRate, samples: read(at, pieceBytes) };
 }
 
+/** The header of the first frame of a FLAC file (RFC 9639, 9.1), at most 16 bytes; nothing of FLAC within Ogg, whose pages have ends. */
+function firstFlacHeader(bytes: Uint8Array): Uint8Array {
+  let offset = skipId3(bytes);
+  if (!hasBytes(bytes, offset, "fLaC")) return new Uint8Array(0);
+  offset += 4;
+  for (let isLast = false; !isLast && offset + 4 <= bytes.length;) {
+    const [kind = 0, high = 0, middle = 0, low = 0] = bytes.subarray(offset, offset + 4);
+    isLast = kind >= 0x80;
+    offset += 4 + high * 0x1_0000 + middle * 0x100 + low;
+  }
+  return bytes.subarray(offset, offset + 16);
+}
+
 async function* decodeWithWasm(
   bytes: Uint8Array,
   format: SoundFormat,
@@ -55,6 +68,8 @@ async function* decodeWithWasm(
   const step = format.decoder === "mpeg" ? pieceBytes : densePieceBytes;
   try {
     for (let at = 0; at < bytes.length; at += step) yield await decoder.decode(bytes.subarray(at, at + step));
+    // The FLAC decoder finds the end of a frame by the header of the next: without one after the last frame, it loses some last frames.
+    if (format.decoder === "flac") yield await decoder.decode(firstFlacHeader(bytes));
     if (decoder.flush !== undefined) yield await decoder.flush();
   } catch (error) {
     // A TypeError is a defect of the decoder on damaged bytes, and its message says nothing of the file.
