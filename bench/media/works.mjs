@@ -33,7 +33,9 @@ function secondsOf(bytes) {
 }
 
 export async function makeWorks({ models, python }, quick) {
-  const [works, missing] = [[], []];
+  const works = [];
+  /** @type {string[]} */
+  const missing = [];
   const pictures = await makePictures(quick ? 16 : 64);
   const add = (work, needed) => {
     const absent = needed.find((path) => path === undefined || !existsSync(path));

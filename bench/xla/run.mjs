@@ -81,8 +81,7 @@ async function measured({ name, path, inputs, tokens, slow = false, tolerance })
   }
   for (let round = 0; round < (slow ? Math.min(rounds, 4) : rounds); round += 1)
     for (const each of round % 2 === 0 ? engines : engines.toReversed()) each.times.push(await each.engine.time(slow ? 1 : 5));
-  const ended = engines.map(({ engine }) => engine.stop());
-  await Promise.all(ended);
+  await Promise.all(engines.map(async ({ engine }) => engine.stop()));
   const medians = (times) => times.map(({ milliseconds }) => median(milliseconds));
   const processor = (times) => times.map(({ processorMilliseconds }) => processorMilliseconds);
   const measuredReference = engines.find(({ target }) => target === reference);

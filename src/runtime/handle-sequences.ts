@@ -91,10 +91,9 @@ export class HandleSequences implements HandleLanguageModel {
   }
 
   async forkSequence(sequence: SequenceId): Promise<SequenceId> {
-    const { model, id, holdAgain, tokens, ...content } = this.#sequences.get(sequence);
-    return this.#add({ model, release: holdAgain(), holdAgain }, { ...content, tokens: [...tokens] }, () =>
-      model.forkSequence(id),
-    );
+    const { model, id, holdAgain, tokens, source, hasFeatures } = this.#sequences.get(sequence);
+    const content = { tokens: [...tokens], source, hasFeatures };
+    return this.#add({ model, release: holdAgain(), holdAgain }, content, () => model.forkSequence(id));
   }
 
   async truncateSequence(sequence: SequenceId, length: number): Promise<void> {
