@@ -95,6 +95,7 @@ export const chunks: Readonly<Record<string, readonly string[]>> = {
   ],
   formats: [
     "src/concurrency/lru-map.ts",
+    "src/platform/node/output-errors.ts",
     "src/devices/cpu/cpu-features.ts",
     "src/devices/libraries.ts",
     "src/devices/sources.ts",
@@ -116,9 +117,11 @@ export const chunks: Readonly<Record<string, readonly string[]>> = {
     "src/tasks/encoding/encode-texts.ts",
     "src/tasks/embedding/pool-encodings.ts",
     "src/tasks/embedding/embed-options.ts",
+    "src/tasks/embedding/output-options.ts",
+    "src/tasks/vision/embed-media-options.ts",
   ],
   program: ["src/cli/main.ts"],
-  commands: ["src/cli/task-command.ts", "src/cli/input/texts.ts", "src/cli/output/table.ts"],
+  commands: ["src/cli/task-command.ts", "src/cli/input/texts.ts", "src/cli/output/table.ts", "src/cli/pictures/picture-flags.ts"],
 };
 
 /** What is called before a program's own modules are loaded: by all of them, and by the command line. */
