@@ -15,6 +15,7 @@ import { buildProgram, run } from "../../src/cli/main.ts";
 import { type CommandResult, commandLine, discard } from "../fixtures/processes/command-streams.ts";
 import { commandRows, loadRows, prepareFiles } from "./flags/command-rows.ts";
 import { type FlagRow, globalFlags } from "./flags/flag-row.ts";
+import { besidePictures } from "./flags/media-rows.ts";
 import { settingRows } from "./flags/setting-rows.ts";
 import { loadSettingNames } from "../../src/runtime/options/load-options.ts";
 import { environmentName } from "../../src/settings/settings.ts";
@@ -239,12 +240,15 @@ function compare(
   ];
   const { verb, request, input } = arrives;
   if (refused !== undefined) return both(({ stderr }) => refused.test(stderr));
-  if (verb !== undefined) return both(({ calls }) => calls.some((call) => call.verb === verb));
+  if (verb !== undefined)
+    return both(({ calls }) =>
+      calls.some((call) => call.verb === verb && (input === undefined || isDeepStrictEqual(call.input, input))),
+    );
   if (writes !== undefined) return both(({ written }) => written.includes(writes));
   if (shows === true)
     return [
-      [given.code, given.stdout === without.stdout],
-      [0, false],
+      [given.code, given.stdout === without.stdout, request === undefined || given.calls.at(-1)?.request],
+      [0, false, request === undefined || { ...without.calls.at(-1)?.request, ...request }],
     ];
   if (looks !== undefined) return [isDeepStrictEqual(looks(without), looks(given)), false];
   const [before, last] = [without.calls.at(-1), given.calls.at(-1)];
@@ -265,16 +269,34 @@ describe.each(names.filter((name) => flagsOf(name).length > 0))("%s", (name) => 
   const { on: usual = [], form = ["--json"] } = commandRows(folder)[name] ?? {};
 
   it.each(flagsOf(name))("%s", async (flag) => {
-    const row = ofModelToo(name, rowsOf(name)[flag]!);
-    const { on = usual, value, required = false } = row;
-    const args = [name, ...on, ...(row.plain === true ? [] : form)];
-    const [without, given] = [await seeOnce(args), await see([...args, flag, ...value])];
-    const [seen, demanded] = compare(row, without, given, { on, flag });
-    expect(seen, given.stderr).toEqual(demanded);
-    expect([saysSomething(row), isDeepStrictEqual(given, without)]).toEqual([true, false]);
-    expect(without.stderr.includes(`required option '${flag} `)).toBe(required);
+    await expectObeyed([name, flag], ofModelToo(name, rowsOf(name)[flag]!), usual, form);
   });
 });
+
+describe.each(Object.entries(besidePictures((name) => join(folder, name))))(
+  "%s --image, and beside it",
+  (name, { on, flags }) => {
+    it.each(Object.entries(flags))("%s", async (flag, row) => {
+      await expectObeyed([name, flag], row, on, ["--json"]);
+    });
+  },
+);
+
+/** Expects that a flag does what its row says, and nothing else. `usual`: the command line that rows stand on that have none; `form`: how it prints. */
+async function expectObeyed(
+  [name, flag]: readonly [command: string, flag: string],
+  row: FlagRow,
+  usual: readonly string[],
+  form: readonly string[],
+): Promise<void> {
+  const { on = usual, value, required = false } = row;
+  const args = [name, ...on, ...(row.plain === true ? [] : form)];
+  const [without, given] = [await seeOnce(args), await see([...args, flag, ...value])];
+  const [seen, demanded] = compare(row, without, given, { on, flag });
+  expect(seen, given.stderr).toEqual(demanded);
+  expect([saysSomething(row), isDeepStrictEqual(given, without)]).toEqual([true, false]);
+  expect(without.stderr.includes(`required option '${flag} `)).toBe(required);
+}
 
 describe("--json is another form of what is printed by", () => {
   it.each<[string, ...string[]]>([

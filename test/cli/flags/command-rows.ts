@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import { tinyGraph } from "../../../src/backends/onnxruntime/tiny-graph.ts";
 import { machoLibrary, packaged } from "../../libraries/fixtures/native-libraries.ts";
 import { type Arrival, type CommandRows, type FlagRow, type Values, sets } from "./flag-row.ts";
+import { mediaRows } from "./media-rows.ts";
 import { serverRows } from "./server-rows.ts";
 import { generatingRows, textRows } from "./task-rows.ts";
 
@@ -34,6 +35,7 @@ export function prepareFiles(folder: string): void {
     "keys.yaml": `- { name: filed, sha256: ${digest}, role: reader }\n`,
     "model.onnx": Buffer.from(tinyGraph, "base64"),
     "libtiny.dylib": machoLibrary(0x0100000c),
+    "sound.wav": "a sound",
   };
   for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content);
 }
@@ -107,6 +109,7 @@ export function commandRows(folder: string): Readonly<Record<string, CommandRows
   return {
     ...textRows(file),
     ...generatingRows(file),
+    ...mediaRows(file),
     serve: serverRows(file),
     run: {
       on: ["m", "--input", "x=[1]"],

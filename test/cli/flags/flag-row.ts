@@ -13,7 +13,7 @@ export interface Arrival {
   readonly requests?: Readonly<Record<string, Values>>;
   /** As the arguments of the last call. */
   readonly input?: readonly unknown[];
-  /** The function that is called with the flag alone. */
+  /** The function that is called with the flag alone; `input`: its arguments, if they are named as well. */
   readonly verb?: string;
 }
 
@@ -29,7 +29,7 @@ export interface FlagRow {
   readonly plain?: true;
   /** Whether more than the options of the last call changes. Default: false. */
   readonly last?: true;
-  /** It changes what is printed, and nothing else has to differ. */
+  /** It changes what is printed, and nothing else has to differ but the options of the last call that `arrives` names. */
   readonly shows?: true;
   /** It writes this file into the current folder. */
   readonly writes?: string;

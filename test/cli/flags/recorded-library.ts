@@ -67,7 +67,20 @@ const decision = {
   selected: null,
   candidates: [{ target: "onnx:cpu", verdict: "would-run", reason: "1 thread" }],
 };
+const corners = [0, 8].flatMap((x) => [0, 4].map((y) => [x, y]));
+const page = { width: 8, height: 4, lines: [{ text: "a line", score: 1, box: corners }] };
+const segment = { start: 0, end: 1, text: " a segment", tokens: [], averageLogProbability: 0 };
 const ran = { model: "m", target: "onnx:cpu", decision, milliseconds: 1, truncated: [] };
+/** The stream of a transcript with one segment. */
+const transcript = {
+  async *[Symbol.asyncIterator](): AsyncGenerator<object> {
+    yield segment;
+  },
+  finish: async (): Promise<object> => {
+    const language = { language: "en", languageProbability: 1 };
+    return { ...ran, ...language, text: "a segment", duration: 1, segments: [segment] };
+  },
+};
 const dispose = async (): Promise<void> => {};
 const handle = {
   recordedAs: "the model",
@@ -98,6 +111,8 @@ export function recordedRuntime(settings: object): object {
     use: (_reference, _options, work) => (work as (model: object) => unknown)(handle),
     embed: () => ({ ...ran, dimensions: 2, pooling: "mean", embeddings: [Float32Array.of(1, 2)] }),
     run: () => ({ ...ran, outputs: { y: { dataType: "float32", shape: [2], data: Float32Array.of(1, 2) } } }),
+    read: () => ({ ...ran, ...page }),
+    transcribe: () => transcript,
     explain: () => decision,
     chatPrompt: () => ({ text: "a prompt", tokens: [1] }),
     manifest: () => ({ ...handle.manifest, tasks: ["text-generation"] }),
