@@ -52,12 +52,13 @@ export class MediaTasks {
     return reads;
   }
 
-  /** Whether a model transcribes by CTC, by the class that its files name. */
+  /** Whether a model transcribes by CTC, by the class that its files name. Throws MODEL_UNSUPPORTED for a model that does not transcribe. */
   async transcribesByCtc({ model, ...request }: ModelRequest): Promise<boolean> {
     if (model === undefined) return false;
-    const { variants } =
-      model instanceof ModelHandle ? model.manifest : await this.#runtime.manifest(model, modelOptions(request));
-    return variants.some(({ architecture = "" }) => architecture.endsWith("ForCTC"));
+    const manifest = model instanceof ModelHandle ? model.manifest : await this.#runtime.manifest(model, modelOptions(request));
+    if (manifest.variants.some(({ architecture = "" }) => architecture.endsWith("ForCTC"))) return true;
+    (await import("../tasks/speech/transcribe.ts")).requireWhisper(manifest);
+    return false;
   }
 
   /** Runs work on the graphs of a model, which are released afterwards. */

@@ -18,7 +18,8 @@ import { getWhisperVocabulary } from "./whisper/whisper-vocabulary.ts";
 
 /** Throws MODEL_UNSUPPORTED for a model that does not transcribe speech, or not as Whisper does. */
 export function requireWhisper({ name, tasks, variants }: Pick<Manifest, "name" | "tasks" | "variants">): void {
-  const remedy = "name a Whisper: its safetensors, or an ONNX export with encoder_model.onnx and decoder_model_merged.onnx";
+  const remedy =
+    "name a Whisper (its safetensors, or an ONNX export with encoder_model.onnx and decoder_model_merged.onnx), or a model of CTC such as wav2vec2";
   if (tasks[0] !== speechTask) {
     const reads = getMedium({ tasks }) ?? "text";
     throw new InferyardError(
@@ -29,7 +30,7 @@ export function requireWhisper({ name, tasks, variants }: Pick<Manifest, "name" 
   }
   if (variants.some(({ config, architecture = "" }) => config["model_type"] === "whisper" || architecture.startsWith("Whisper")))
     return;
-  throw new InferyardError("MODEL_UNSUPPORTED", `${name} is no Whisper, and other models of speech are not transcribed with`, {
+  throw new InferyardError("MODEL_UNSUPPORTED", `${name} is neither a Whisper nor a model of CTC`, {
     remedy,
   });
 }
