@@ -128,14 +128,16 @@ function replaceModules(replacements: Entries): Plugin {
   };
 }
 
-/** Properties of the tables of options that only documentation and the command line read. */
-const sentences = new Set(["description", "flag"]);
+/** Properties of the tables of options and of tasks that only documentation, the command line and a server read. */
+const sentences = new Set(["description", "flag", "command", "route", "input", "output", "models", "files"]);
 
-/** Leaves the sentences of the tables of options out of a page. Lines stay. */
+/** Leaves the sentences of the tables of options and of tasks out of a page. Lines stay. */
 const leaveOutSentences: Plugin = {
   name: "leave-out-sentences",
   transform: {
-    filter: { id: /\/src\/runtime\/options\/(runtime|load)-options\.ts$/ },
+    filter: {
+      id: /\/src\/(runtime\/options\/(runtime|load)-options|tasks\/([\w-]+-)?definitions|tasks\/reading\/reading-task)\.ts$/,
+    },
     handler(code) {
       let left = code;
       const visit = (node: unknown): void => {

@@ -68,6 +68,7 @@ export const pageReplacements: Readonly<Record<string, string>> = {
   "src/backends/native/machine-code.ts": "src/composition/browser/machine-code.ts",
   "src/backends/native/page-discard.ts": "src/composition/browser/page-discard.ts",
   "src/platform/node/paths.ts": "src/platform/browser/paths.ts",
+  "src/processors/images/sharp.ts": "src/composition/browser/page-pictures.ts",
 };
 
 /**

@@ -34,6 +34,8 @@ export class EncoderTasks {
   readonly #batchPools = new WeakMap<ModelHandle["model"], DynamicBatcher>();
   /** Tokenizers of models that were used for nothing else. */
   readonly #tokenizerCache = new Map<string, CachedTokenizer>();
+  /** Whether the model of a reference embeds pictures, too. */
+  readonly #readsPictures = new Map<string, boolean>();
 
   /** `textReaders`: threads that tokenize long texts. Default: the calling thread does it. */
   constructor(
@@ -46,6 +48,20 @@ export class EncoderTasks {
     this.#tokenizers = tokenizers;
     this.#settings = settings;
     this.#textReaders = textReaders;
+  }
+
+  /**
+   * Whether a model embeds texts and pictures in one space, by the manifest. The manifest of a reference is read once: nothing is known of a model that changes
+   * while it is used.
+   */
+  async readsPictures({ model, ...request }: ModelRequest): Promise<boolean> {
+    if (model === undefined || model === "builtin") return false;
+    if (model instanceof ModelHandle) return embedsPictures(model.manifest);
+    const known = this.#readsPictures.get(model);
+    if (known !== undefined) return known;
+    const reads = embedsPictures(await this.#runtime.manifest(model, modelOptions(request)));
+    this.#readsPictures.set(model, reads);
+    return reads;
   }
 
   /** Runs a task on the model of a request. */
@@ -140,4 +156,13 @@ export class EncoderTasks {
     this.#batchPools.set(model, pool);
     return pool.forClient(schedulingKey);
   }
+}
+
+/** Whether a manifest is of a model with texts and pictures in one space: by its task, or by a graph that takes both. */
+function embedsPictures({ tasks, variants }: Manifest): boolean {
+  const takesBoth = variants.some(({ signature }) => {
+    const names = signature?.inputs.map(({ name }) => name) ?? [];
+    return names.includes("pixel_values") && names.includes("input_ids");
+  });
+  return takesBoth || tasks.includes("zero-shot-image-classification");
 }

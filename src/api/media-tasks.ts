@@ -17,8 +17,6 @@ import type { TaskRun } from "./task-requests.ts";
 export class MediaTasks {
   readonly #runtime: ModelRuntime;
   readonly #tokenizers: TokenizerCache;
-  /** By reference. */
-  readonly #readsPictures = new Map<string, boolean>();
 
   constructor(runtime: ModelRuntime, tokenizers: TokenizerCache) {
     this.#runtime = runtime;
@@ -36,20 +34,6 @@ export class MediaTasks {
     refuseUnknownOptions({ verb: task.verb, optionNames: Object.keys(options), request: withModel });
     await check?.(input, request);
     return this.runOnModel(task.verb, withModel, (model) => run(model, input, request));
-  }
-
-  /**
-   * Whether a model embeds texts and pictures in one space, by the manifest. The manifest of a reference is read once: nothing is known of a model that changes
-   * while it is used.
-   */
-  async readsPictures({ model, ...request }: ModelRequest): Promise<boolean> {
-    if (model === undefined || model === "builtin") return false;
-    if (model instanceof ModelHandle) return embedsPictures(model.manifest);
-    const known = this.#readsPictures.get(model);
-    if (known !== undefined) return known;
-    const reads = embedsPictures(await this.#runtime.manifest(model, modelOptions(request)));
-    this.#readsPictures.set(model, reads);
-    return reads;
   }
 
   /** Whether a model transcribes by CTC, by the class that its files name. Throws MODEL_UNSUPPORTED for a model that does not transcribe. */
@@ -98,15 +82,6 @@ export class MediaTasks {
     if (handle === undefined) throw new InferyardError("CONTRACT_VIOLATION", "a model was loaded, and there is no handle on it");
     return handle;
   }
-}
-
-/** Whether a manifest is of a model with texts and pictures in one space: by its task, or by a graph that takes both. */
-function embedsPictures({ tasks, variants }: Manifest): boolean {
-  const takesBoth = variants.some(({ signature }) => {
-    const names = signature?.inputs.map(({ name }) => name) ?? [];
-    return names.includes("pixel_values") && names.includes("input_ids");
-  });
-  return takesBoth || tasks.includes("zero-shot-image-classification");
 }
 
 /** Where a model comes from: a reference with options of loading, or a handle of the caller. */

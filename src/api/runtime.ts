@@ -36,17 +36,17 @@ import type { ChatMessage } from "../tasks/generation/chat/messages.ts";
 import type { GenerationStream } from "../tasks/generation/generation-stream.ts";
 import type { ConstraintCompiler, SequenceCounts } from "../tasks/generation/open-generator.ts";
 import type { Prompt } from "../tasks/generation/text/prompt-tokens.ts";
-import { audioClassificationTask, voiceActivityTask } from "../tasks/sound-definitions.ts";
 import type { SoundInput } from "../tasks/speech/sound-input.ts";
 import type { TextWorkers } from "../tasks/text-threads/text-workers.ts";
 import { createAnswerCheck } from "../tasks/verification/known-answers.ts";
 import { readingTask } from "../tasks/reading/reading-task.ts";
+import { audioClassificationTask, voiceActivityTask } from "../tasks/sound-definitions.ts";
 import type { Tokenizer } from "../tokenizers/index.ts";
 import { requireMaxLength } from "../tokenizers/tokenizer-threads.ts";
 import { EncoderTasks } from "./encoder-tasks.ts";
 import { extractFields } from "./extract-fields.ts";
 import type { Generation, GenerationParts } from "./generation.ts";
-import { MediaTasks } from "./media-tasks.ts";
+import type { MediaTasks } from "./media-tasks.ts";
 import { holdModel, runTimed } from "./model-call.ts";
 import { checkRunRequest, toList, toPictures, toSounds } from "./request-options.ts";
 import type {
@@ -110,7 +110,7 @@ export class Runtime extends ModelRuntime {
   readonly #workers: RuntimeWorkers;
   readonly #tokenizers: TokenizerCache;
   readonly #encoders: EncoderTasks;
-  readonly #media: MediaTasks;
+  #media: Promise<MediaTasks> | undefined; // imported at the first picture or sound
   #generation: Promise<Generation> | undefined;
   #sequences: () => readonly SequenceCounts[] = () => [];
 
@@ -126,7 +126,6 @@ export class Runtime extends ModelRuntime {
     this.#workers = workers;
     this.#tokenizers = tokenizers;
     this.#encoders = new EncoderTasks(this, tokenizers, settings, workers.texts);
-    this.#media = new MediaTasks(this, tokenizers);
   }
 
   /**
@@ -149,8 +148,8 @@ export class Runtime extends ModelRuntime {
   ): Promise<EmbedResult | QuantizedEmbedResult | EmbedOutputsResult | vision.EmbedMediaResult> {
     const list = toList<MediaInput>(inputs);
     const texts = list.filter((input) => typeof input !== "object" || input === null);
-    if (texts.length < list.length || (await this.#media.readsPictures(request)))
-      return this.#media.perform(mediaEmbeddingTask, list, request);
+    if (texts.length < list.length || (await this.#encoders.readsPictures(request)))
+      return (await this.#onMedia()).perform(mediaEmbeddingTask, list, request);
     return this.#encoders.perform(embeddingTask, texts, request);
   }
 
@@ -159,17 +158,17 @@ export class Runtime extends ModelRuntime {
    * a data URL or the path of a file.
    */
   async classifyImage(pictures: vision.Pictures, request: vision.ClassifyImageRequest): Promise<vision.ClassifyImageResult> {
-    return this.#media.perform(imageClassificationTask, toPictures(pictures), request);
+    return (await this.#onMedia()).perform(imageClassificationTask, toPictures(pictures), request);
   }
 
   /** Detects things in pictures: labels, scores and boxes in pixels (task `object-detection`). */
   async detectObjects(pictures: vision.Pictures, request: vision.DetectObjectsRequest): Promise<vision.DetectObjectsResult> {
-    return this.#media.perform(objectDetectionTask, toPictures(pictures), request);
+    return (await this.#onMedia()).perform(objectDetectionTask, toPictures(pictures), request);
   }
 
   /** Hidden states of pictures, or with `pool` one vector for each (task `image-feature-extraction`). */
   async imageFeatures(pictures: vision.Pictures, request: vision.ImageFeaturesRequest): Promise<vision.ImageFeaturesResult> {
-    return this.#media.perform(imageFeatureExtractionTask, toPictures(pictures), request);
+    return (await this.#onMedia()).perform(imageFeatureExtractionTask, toPictures(pictures), request);
   }
 
   /**
@@ -242,7 +241,7 @@ export class Runtime extends ModelRuntime {
    * large, and MEDIA_TYPE_UNSUPPORTED for other files.
    */
   async read(picture: PictureSource, request: ReadRequest): Promise<ReadResult> {
-    return this.#media.perform(readingTask, picture, request);
+    return (await this.#onMedia()).perform(readingTask, picture, request);
   }
 
   /**
@@ -325,12 +324,12 @@ export class Runtime extends ModelRuntime {
 
   /** Finds the segments of a sound in which somebody speaks (task `voice-activity-detection`), by Silero's network. */
   async detectSpeech(sound: SoundInput, request: DetectSpeechRequest): Promise<DetectSpeechResult> {
-    return this.#media.perform(voiceActivityTask, sound, request);
+    return (await this.#onMedia()).perform(voiceActivityTask, sound, request);
   }
 
   /** Classifies sounds: labels with scores (task `audio-classification`). */
   async classifySound(sounds: SoundInput | readonly SoundInput[], request: ClassifySoundRequest): Promise<ClassifySoundResult> {
-    return this.#media.perform(audioClassificationTask, toSounds(sounds), request);
+    return (await this.#onMedia()).perform(audioClassificationTask, toSounds(sounds), request);
   }
 
   /**
@@ -340,8 +339,9 @@ export class Runtime extends ModelRuntime {
   /** Transcribes a sound, and returns the whole transcript. */
   transcribe(sound: SoundInput, request: TranscribeRequest & { readonly stream?: false }): Promise<TranscribeResult>;
   async transcribe(sound: SoundInput, request: TranscribeRequest): Promise<TranscribeResult | TranscriptStream> {
-    const stream = (await this.#media.transcribesByCtc(request))
-      ? (await import("./ctc-transcription.ts")).startCtcTranscription(this.#media, sound, request)
+    const media = await this.#onMedia();
+    const stream = (await media.transcribesByCtc(request))
+      ? (await import("./ctc-transcription.ts")).startCtcTranscription(media, sound, request)
       : await (await import("./transcription.ts")).startTranscription(this, this.#tokenizers, sound, request);
     return request.stream === true ? stream : stream.finish();
   }
@@ -359,6 +359,11 @@ export class Runtime extends ModelRuntime {
   override async dispose(options?: RuntimeDisposeOptions): Promise<void> {
     const { texts, constraints } = this.#workers;
     await Promise.all([super.dispose(options), texts?.dispose(), constraints?.host.dispose()]);
+  }
+
+  #onMedia(): Promise<MediaTasks> {
+    this.#media ??= import("./media-tasks.ts").then(({ MediaTasks }) => new MediaTasks(this, this.#tokenizers));
+    return this.#media;
   }
 
   #generating(): Promise<Generation> {

@@ -12,6 +12,7 @@ import type * as modelsReferenceResolveReference from "../../models/reference/re
 import type * as browserCheckRecord from "./check-record.ts";
 import type * as browserFiles from "../../platform/browser/files.ts";
 import type * as browserMachineCode from "./machine-code.ts";
+import type * as browserPagePictures from "./page-pictures.ts";
 import type * as browserPageDiscard from "./page-discard.ts";
 import type * as browserOnnxruntimeWeb from "./onnxruntime-web.ts";
 import type * as browserPaths from "../../platform/browser/paths.ts";
@@ -22,6 +23,7 @@ import type * as browserV8Flags from "../../platform/browser/v8-flags.ts";
 import type * as nodeFiles from "../../platform/node/files.ts";
 import type * as nodeMachineCode from "../../backends/native/machine-code.ts";
 import type * as nodePageDiscard from "../../backends/native/page-discard.ts";
+import type * as imagesSharp from "../../processors/images/sharp.ts";
 import type * as nodePaths from "../../platform/node/paths.ts";
 
 const root = new URL("../../../", import.meta.url);
@@ -39,6 +41,7 @@ interface Pairs {
   "src/backends/native/machine-code.ts": [typeof nodeMachineCode, typeof browserMachineCode];
   "src/backends/native/page-discard.ts": [typeof nodePageDiscard, typeof browserPageDiscard];
   "src/platform/node/paths.ts": [typeof nodePaths, typeof browserPaths];
+  "src/processors/images/sharp.ts": [typeof imagesSharp, typeof browserPagePictures];
 }
 
 /** For each pair true, where the twin can stand in the original's place. */
@@ -54,6 +57,7 @@ const fits: { readonly [Original in keyof Pairs]: Pairs[Original][1] extends Pai
   "src/backends/native/machine-code.ts": true,
   "src/backends/native/page-discard.ts": true,
   "src/platform/node/paths.ts": true,
+  "src/processors/images/sharp.ts": true,
 };
 
 describe("modules that a browser has in the place of Node.js's", () => {

@@ -30,7 +30,7 @@ export type Sharp = (
 ) => SharpPicture;
 
 /** The command that installs sharp. */
-export const sharpInstall = "npm install sharp";
+export const sharpInstall: string = "npm install sharp";
 
 /** Imports sharp. Throws BACKEND_UNAVAILABLE if it is not installed or does not load. */
 export async function importSharp(importer: () => Promise<unknown> = () => import("sharp")): Promise<Sharp> {

@@ -72,7 +72,7 @@ function formatSegment(segment: TranscriptSegment, format: TranscribeFlags["form
 }
 
 function readNumbers(text: string): number | readonly number[] {
-  const numbers = text.split(",").map(Number);
+  const numbers = text.split(",").map((part) => (part.trim() === "" ? Number.NaN : Number(part)));
   const [first = Number.NaN] = numbers;
   if (numbers.some(Number.isNaN))
     throw new InferyardError("INPUT_INVALID", `--temperature is ${text}, and must be numbers with commas between`);

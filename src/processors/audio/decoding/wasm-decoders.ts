@@ -31,6 +31,9 @@ interface DecoderPackage {
   load(): Promise<unknown>;
 }
 
+/** An optional peer. Its name is no literal in the import, so that a bundler does not need it. */
+const opusPackage = "ogg-opus-decoder";
+
 const packages: Readonly<Record<Exclude<SoundDecoder, "wave" | "ffmpeg">, DecoderPackage>> = {
   mpeg: { name: "mpg123-decoder", exported: "MPEGDecoder", load: () => import("mpg123-decoder") },
   flac: { name: "@wasm-audio-decoders/flac", exported: "FLACDecoder", load: () => import("@wasm-audio-decoders/flac") },
@@ -39,7 +42,7 @@ const packages: Readonly<Record<Exclude<SoundDecoder, "wave" | "ffmpeg">, Decode
     exported: "OggVorbisDecoder",
     load: () => import("@wasm-audio-decoders/ogg-vorbis"),
   },
-  opus: { name: "ogg-opus-decoder", exported: "OggOpusDecoder", load: () => import("ogg-opus-decoder") },
+  opus: { name: opusPackage, exported: "OggOpusDecoder", load: () => import(opusPackage) },
 };
 
 /** Formats that have a WebAssembly decoder. */
