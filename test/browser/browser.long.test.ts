@@ -185,6 +185,26 @@ describe.skipIf(executablePath === undefined)(name, () => {
     expect(inPage).toEqual({ tokens: inNode.results[0]!.tokens, text: inNode.results[0]!.text, target: "native:cpu" });
   });
 
+  it.skipIf(needsModel[0])(`classifies a picture as Node.js does, with the browser's own decoder${needsModel[1]}`, async () => {
+    const picture = await readFile(`${sharedData}tiny-random-vit/small.png`);
+    await using runtime = await createRuntime({ target: "native" });
+    const inNode = await runtime.classifyImage(picture, { model: `${sharedData}tiny-random-vit` });
+    const models = await serve(folder, { models: sharedData });
+    const page = await open();
+    const inPage = await page.evaluate(
+      async ([model, bytes]) => {
+        const { inferyard } = globalThis as unknown as { inferyard: { createRuntime: typeof createRuntime } };
+        const own = await inferyard.createRuntime({ target: "native" });
+        const { results, target } = await own.classifyImage(Uint8Array.from(bytes), { model });
+        await own.dispose();
+        return { results, target };
+      },
+      [`${models.url}models/tiny-random-vit/`, [...picture]] as const,
+    );
+    await models.close();
+    expect(inPage).toEqual({ results: inNode.results, target: "native:cpu" });
+  });
+
   it.skipIf(needsModel[0])(`fetches and applies the modules after pooling${needsModel[1]}`, async () => {
     const models = join(folder, "models");
     await writeDenseModel(join(models, "dense"));

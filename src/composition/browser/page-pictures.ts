@@ -40,7 +40,7 @@ export async function importSharp(): Promise<Sharp> {
     throw new InferyardError("BACKEND_UNAVAILABLE", "this browser does not decode pictures outside of a document", {
       remedy: sharpInstall,
     });
-  const browser = { createImageBitmap, OffscreenCanvas };
+  const browser: BrowserPictures = { createImageBitmap: (...given) => createImageBitmap(...given), OffscreenCanvas };
   return (bytes) => new PagePicture(browser, new Blob([new Uint8Array(bytes)]));
 }
 

@@ -24,6 +24,8 @@ const folderFiles = [
   "metadata.json",
   "config.json",
   "gliner_config.json",
+  "generation_config.json",
+  "preprocessor_config.json",
   "modules.json",
   "tokenizer.json",
   "tokenizer_config.json",
