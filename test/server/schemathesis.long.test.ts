@@ -35,13 +35,10 @@ describe(`PyPI: ${schemathesis}`, () => {
   const run = (document: Document, coverage = true): Promise<Outcome> =>
     hold(document, { python: pythonOf(folder), url: server.url, examples: 5, seed: 1, coverage });
 
-  it("our own document: nothing fails but what is not built", async () => {
+  it("our own document: nothing fails", async () => {
     const document = await ownDocument(server.url);
-    const { unexpected, expected, cases, output } = await run(document, false); // `npm run eval:schemas` tries the borders of every field too
+    const { unexpected, cases, output } = await run(document, false); // `npm run eval:schemas` tries the borders of every field too
     expect(unexpected, output).toEqual([]);
-    // Whether it asks for a model that is not loaded, the other exception, depends on the names it finds in answers.
-    const { title, operations } = document.exceptions[0]!;
-    expect(expected).toEqual(expect.arrayContaining(operations.map((operation) => `${title}: ${operation}`)));
     expect(cases).toBeGreaterThan(150);
   });
 
