@@ -115,7 +115,9 @@ describe.skipIf(skip || !linux)(linux ? name : `${name} (skipped: it reads /proc
         expect(limits?.bytes).toEqual({ memory: budget });
         const held = holders.reduce((sum, { bytes }) => sum + (bytes["memory"] ?? 0), 0);
         expect(held).toBeLessThanOrEqual(budget);
-        expect(Math.abs(held - childrenBytes())).toBeLessThan(0.1 * held); // the report is what the system says
+        // What a process gives back after a flood is told with its next answer.
+        expect(childrenBytes() - held).toBeLessThan(0.1 * held);
+        expect(held - childrenBytes()).toBeLessThan(0.25 * held); // the report is what the system says
       } finally {
         await stop();
       }
