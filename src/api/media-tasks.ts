@@ -23,7 +23,7 @@ export class MediaTasks {
     this.#tokenizers = tokenizers;
   }
 
-  /** Runs a task on the model of a request. The result's target and decision are those of the first graph that was loaded. */
+  /** Runs a task on the model of a request. The result has the target and the decision of the first graph that was loaded. */
   async perform<Input, Options extends object, Result>(
     task: MediaTask<Input, Options, Result>,
     input: Input,

@@ -211,7 +211,7 @@ export interface ChatResult extends TaskRun {
 /** Options of `read`. The model is a folder with the networks of PP-OCR. */
 export type ReadRequest = TaskRequest<ReadPageOptions>;
 
-/** Result of `read`: the lines of the page in the order of reading. `target` and `decision` are those of the recognizer. */
+/** Result of `read`: the lines of the page in the order of reading. `target` and `decision` belong to the recognizer. */
 export interface ReadResult extends ReadPage, TaskRun {}
 
 /** Options of `rewrite`. The model has an encoder and a decoder. */

@@ -30,7 +30,7 @@ export async function startTranscription(
       remedy: "leave kind out",
     });
   const settings = getWhisperSettings(request);
-  const samples = await readSound(sound);
+  const samples = await readSound(sound, { signal });
   throwIfAborted(signal);
   const asked = model instanceof ModelHandle ? request : ({ ...request, kind: "language" } as const);
   const call = { verb: "transcribe", optionNames: Object.keys(transcribeOptions), request: asked };

@@ -33,5 +33,5 @@ export interface ImageFeaturesResult extends ImageFeatures, TaskRun {}
 /** Options of `embed` for pictures, and for texts on a model that compares them with pictures. */
 export type EmbedMediaRequest = TaskRequest<EmbedMediaOptions>;
 
-/** Result of `embed` for pictures: one float32 vector per input, in one space with those of texts. */
+/** Result of `embed` for pictures: one float32 vector per input, in the space in which the model embeds texts. */
 export interface EmbedMediaResult extends Embeddings, TaskRun {}

@@ -49,7 +49,7 @@ const spectrogramInput = "input_features";
 const framesPerPosition = 2;
 
 /**
- * Shape of the features that an encoder takes; undefined for one that takes tokens. Sizes that the graph leaves free are those of config.json. Throws
+ * Shape of the features that an encoder takes; undefined for one that takes tokens. Sizes that the graph leaves free are read from config.json. Throws
  * MODEL_UNSUPPORTED for an encoder that takes anything but tokens or one spectrogram of a fixed length, such as a picture.
  */
 function featuresOf(inputs: TensorModel["inputs"] = [], config: ModelFiles["config"]): FeatureShape | undefined {

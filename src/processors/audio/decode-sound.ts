@@ -185,7 +185,7 @@ export async function decodeSound(bytes: Uint8Array, options: DecodeSoundOptions
   return { sampleRate, channels: channels.length, samples: channels.map(joinPieces) };
 }
 
-/** Decodes a sound file to the mean of its channels at `sampleRate` Hz, piece by piece; the errors are those of `decodeSound`. */
+/** Decodes a sound file to the mean of its channels at `sampleRate` Hz, piece by piece. Throws what `decodeSound` throws. */
 export async function decodeMonoSound(
   bytes: Uint8Array,
   sampleRate: number,

@@ -13,7 +13,7 @@ export interface FbankSettings {
   readonly sampleRate: number;
   /** hann: the symmetric Hann window; povey: its power of 0.85. */
   readonly window: "hann" | "povey";
-  /** Factor of the samples: 32,768 where features are those of 16-bit integers. */
+  /** Factor of the samples: 32,768 where features are computed of 16-bit integers. */
   readonly scale: number;
 }
 

@@ -191,7 +191,7 @@ export function openWave(bytes: Uint8Array, limits: SoundLimits = defaultSoundLi
   };
 }
 
-/** Decodes a whole WAVE file; the errors are those of `openWave`. */
+/** Decodes a whole WAVE file. Throws what `openWave` throws. */
 export function decodeWave(bytes: Uint8Array, limits: SoundLimits = defaultSoundLimits): Sound {
   const { sampleRate, channels, frames, read } = openWave(bytes, limits);
   return { sampleRate, channels, samples: read(0, frames) };
