@@ -48,18 +48,23 @@ function findPixelInput({ inputs }: LoadedGraph): TensorInfo {
   });
 }
 
-/** Reads how pictures are prepared for a graph. Throws MODEL_UNSUPPORTED where the model's files do not say it. */
-export async function preparePictureGraph(model: MediaModel, graph: LoadedGraph): Promise<PictureGraph> {
-  const input = findPixelInput(graph);
+/** Reads how pictures are prepared for a model. Throws MODEL_UNSUPPORTED where its files do not say it. */
+export async function readPictureSettings(model: MediaModel): Promise<ImageSettings> {
   const stated = model.manifest.vision?.preprocessor;
   const [preprocessor, processor, config] = await Promise.all(
     ["preprocessor_config.json", "processor_config.json", "config.json"].map((file) => model.readJson(file)),
   );
   const settings = readImageSettings({ preprocessor, processor, config, stated });
-  if (settings === undefined)
-    throw new InferyardError("MODEL_UNSUPPORTED", `${model.manifest.name} does not say how pictures are prepared`, {
-      remedy: "put its preprocessor_config.json beside it, or state vision.preprocessor in its inferyard.json",
-    });
+  if (settings !== undefined) return settings;
+  throw new InferyardError("MODEL_UNSUPPORTED", `${model.manifest.name} does not say how pictures are prepared`, {
+    remedy: "put its preprocessor_config.json beside it, or state vision.preprocessor in its inferyard.json",
+  });
+}
+
+/** Reads how pictures are prepared for a graph. Throws MODEL_UNSUPPORTED where the model's files do not say it. */
+export async function preparePictureGraph(model: MediaModel, graph: LoadedGraph): Promise<PictureGraph> {
+  const input = findPixelInput(graph);
+  const settings = await readPictureSettings(model);
   const [batch, second, , last] = input.shape;
   const isLast = second !== 3 && second !== 1 && (last === 3 || last === 1);
   const channels = isLast ? last : second;
