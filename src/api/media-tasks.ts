@@ -1,4 +1,5 @@
 /** Tasks on pictures and sound, which run on one or several graphs of a model. */
+import type { ByteBudget } from "../concurrency/byte-budget.ts";
 import { InferyardError } from "../contract/errors.ts";
 import type { LanguageModel } from "../contract/language-model.ts";
 import type { Manifest, Variant } from "../models/manifest.ts";
@@ -18,10 +19,13 @@ import type { TaskRun } from "./task-requests.ts";
 export class MediaTasks {
   readonly #runtime: ModelRuntime;
   readonly #tokenizers: TokenizerCache;
+  readonly #pictures: ByteBudget;
 
-  constructor(runtime: ModelRuntime, tokenizers: TokenizerCache) {
+  /** `pictures`: memory that decoded pictures of all calls share. */
+  constructor(runtime: ModelRuntime, tokenizers: TokenizerCache, pictures: ByteBudget) {
     this.#runtime = runtime;
     this.#tokenizers = tokenizers;
+    this.#pictures = pictures;
   }
 
   /** Runs a task on the model of a request. The result has the target and the decision of the first graph that was loaded. */
@@ -67,6 +71,7 @@ export class MediaTasks {
         part: (part) => graphs.part(part),
         main: () => graphs.main(),
         language: () => graphs.language(),
+        pictureBudget: this.#pictures,
         readJson: (file) => readJsonObject({ path: directory, displayName: reference }, file),
         tokenizer: () => this.#tokenizers.get(textSettings(manifest)),
       });

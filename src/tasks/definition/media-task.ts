@@ -1,4 +1,5 @@
 /** The definition of a task on pictures or sound: it runs on the graphs of a model and on other files of its folder. */
+import type { ByteBudget } from "../../concurrency/byte-budget.ts";
 import type { LanguageModel } from "../../contract/language-model.ts";
 import type { TensorInfo } from "../../contract/tensor.ts";
 import type { JsonObject } from "../../models/model-folder.ts";
@@ -26,6 +27,8 @@ export interface MediaModel {
   main(): Promise<LoadedGraph>;
   /** The model as one that predicts tokens, for weights without a graph. Throws MODEL_UNSUPPORTED for a model that does not. */
   language(): Promise<LanguageModel>;
+  /** Memory that decoded pictures of all calls share. */
+  readonly pictureBudget: ByteBudget;
   /** The JSON object in a file of the model's folder. Undefined if there is none. */
   readJson(file: string): Promise<JsonObject | undefined>;
   /** Throws MODEL_UNSUPPORTED for a model without one. */

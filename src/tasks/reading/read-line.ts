@@ -7,7 +7,7 @@ import type { JsonObject } from "../../models/model-folder.ts";
 import { processPictures } from "../../processors/images/process-pictures.ts";
 import type { PictureSource } from "../../processors/images/picture-source.ts";
 import type { MediaModel } from "../definition/media-task.ts";
-import { readSamples } from "../vision/picture-samples.ts";
+import { withSamples } from "../vision/picture-samples.ts";
 import { preparePictureGraph, readPictureSettings, runPictures } from "../vision/run-pictures.ts";
 import { backgroundColour } from "../vision/vision-options.ts";
 import type { ReadPageOptions } from "./read-options.ts";
@@ -87,9 +87,13 @@ const encodeAsSequence: Encode = async (model, picture, signal) => {
   const [language, settings] = await Promise.all([model.language(), readPictureSettings(model)]);
   throwIfAborted(signal);
   const { channels } = settings;
-  const samples = await readSamples(picture, 0, { channels, background: backgroundColour({}) });
-  const decoder = await SequenceDecoder.create(language, processPictures([samples], settings), signal);
-  return { decoder, width: samples.width, height: samples.height };
+  const decoding = { channels, background: backgroundColour({}), budget: model.pictureBudget, signal };
+  const { pixels, width, height } = await withSamples(picture, 0, decoding, (samples) => ({
+    pixels: processPictures([samples], settings),
+    width: samples.width,
+    height: samples.height,
+  }));
+  return { decoder: await SequenceDecoder.create(language, pixels, signal), width, height };
 };
 
 /** Where a text begins and ends. */

@@ -1,15 +1,16 @@
 /** Pictures through a graph, in batches. */
 import { at } from "../../contract/checked.ts";
+import type { ByteBudget } from "../../concurrency/byte-budget.ts";
 import { InferyardError, throwIfAborted } from "../../contract/errors.ts";
 import { encodeFloat16 } from "../../contract/float16.ts";
 import { type Tensor, type TensorInfo, type TensorMap, describeInfo } from "../../contract/tensor.ts";
 import type { ImageSettings } from "../../processors/images/image-settings.ts";
-import type { Picture } from "../../processors/images/picture.ts";
-import { type PixelBatch, processPictures } from "../../processors/images/process-pictures.ts";
+import { type PixelBatch, joinPixels, processPictures } from "../../processors/images/process-pictures.ts";
+import type { PictureSize } from "../../processors/images/resize-picture.ts";
 import { readImageSettings } from "../../processors/images/read-image-settings.ts";
 import type { LoadedGraph, MediaModel } from "../definition/media-task.ts";
 import type { PictureSource } from "../../processors/images/picture-source.ts";
-import { readSamples } from "./picture-samples.ts";
+import { withSamples } from "./picture-samples.ts";
 import { type VisionOptions, backgroundColour } from "./vision-options.ts";
 
 /** A graph that takes pictures, and how they are prepared for it. */
@@ -20,18 +21,21 @@ export interface PictureGraph {
   readonly input: TensorInfo;
   /** The most pictures that it takes at once. */
   readonly maxBatch: number;
+  /** Memory of decoded pictures. */
+  readonly budget: ByteBudget;
 }
 
 /** A batch of pictures with what the graph computed of it. */
 export interface PictureBatch {
   /** Index of the first picture of the batch. */
   readonly first: number;
-  readonly pictures: readonly Picture[];
+  /** Their sizes as given. */
+  readonly pictures: readonly PictureSize[];
   readonly pixels: PixelBatch;
   readonly outputs: TensorMap;
 }
 
-/** A batch ends with the picture that brings it to this many pixels. */
+/** A batch ends with the picture that brings it to this many pixels, as the graph takes them. */
 const maxBatchPixels = 32_000_000;
 
 /** Names that exports give to pixel values. */
@@ -73,12 +77,19 @@ export async function preparePictureGraph(model: MediaModel, graph: LoadedGraph)
     input,
     settings: { ...settings, channels: channels === 1 ? 1 : 3, layout: isLast ? "channels-last" : "channels-first" },
     maxBatch: typeof batch === "number" ? batch : Number.POSITIVE_INFINITY,
+    budget: model.pictureBudget,
   };
+}
+
+/** A picture as a graph takes it. */
+interface PreparedPicture {
+  readonly size: PictureSize;
+  readonly pixels: PixelBatch;
 }
 
 /** Runs pictures through a graph and calls `take` for each batch, in order. `others`: further inputs of each run. */
 export async function runPictures(
-  { graph, settings, input, maxBatch }: PictureGraph,
+  { graph, settings, input, maxBatch, budget }: PictureGraph,
   pictures: readonly PictureSource[],
   options: VisionOptions & { readonly outputs?: readonly string[]; readonly others?: TensorMap },
   take: (batch: PictureBatch) => void,
@@ -87,22 +98,26 @@ export async function runPictures(
   const background = backgroundColour(options);
   const size = settings.padEnd === undefined ? Math.min(batchSize, maxBatch) : Math.min(1, maxBatch);
   for (let first = 0, next = 0; first < pictures.length; first = next) {
-    const decoded: Picture[] = [];
-    // One after the other: a header of some bytes can ask for hundreds of megabytes.
-    for (let count = 0; next < pictures.length && decoded.length < size && count < maxBatchPixels; next++) {
+    const prepared: PreparedPicture[] = [];
+    // One after the other, and none is held once its pixel values are there: a header of some bytes can ask for hundreds of megabytes.
+    for (let count = 0; next < pictures.length && prepared.length < size && count < maxBatchPixels; next++) {
       throwIfAborted(signal);
-      const picture = await readSamples(at(pictures, next), next, { channels: settings.channels, background });
-      count += picture.width * picture.height;
-      decoded.push(picture);
+      const decoding = { channels: settings.channels, background, budget, signal };
+      const picture = await withSamples(at(pictures, next), next, decoding, (samples) => ({
+        size: { width: samples.width, height: samples.height },
+        pixels: processPictures([samples], settings),
+      }));
+      count += picture.pixels.mask.length;
+      prepared.push(picture);
     }
     throwIfAborted(signal);
-    const pixels = processPictures(decoded, settings);
+    const pixels = joinPixels(prepared.map((picture) => picture.pixels));
     const tensors = { ...others, [input.name]: pixelTensor(pixels, input), ...maskTensor(graph, pixels) };
     const computed = await graph.run(tensors, {
       ...(outputs === undefined ? {} : { outputs }),
       ...(signal === undefined ? {} : { signal }),
     });
-    take({ first, pictures: decoded, pixels, outputs: computed });
+    take({ first, pictures: prepared.map((picture) => picture.size), pixels, outputs: computed });
   }
 }
 
