@@ -16,7 +16,7 @@ import {
 } from "../../engine/codegen/wasm/index.ts";
 import { v128, i32x4 } from "../../engine/codegen/wasm/assembler/vector.ts";
 import { defineKernel } from "../../engine/codegen/wasm/kernel.ts";
-import { type MachineCode, machineBlockMatmul, withMachineCode } from "../../engine/codegen/x64/index.ts";
+import { type MachineCode, generateMachineKernels, machineBlockMatmul, withMachineCode } from "../../engine/codegen/x64/index.ts";
 import { enableRelaxedSimd, withOptimizingCompiler } from "../../engine/codegen/wasm/v8-flags.ts";
 import { detectWasmFeatures, KernelChecks } from "../../engine/index.ts";
 import type { BlockFormat } from "../../formats/gguf/blocks/block-format.ts";
@@ -142,7 +142,7 @@ export class NativeKernels {
     const memory = new (wasmHost().Memory)({ initial: Math.ceil(bytes / wasmPageBytes) + 1 });
     const compiled = withOptimizingCompiler(() => compileKernels(kernels, memory, this.#features));
     this.#machine?.free();
-    const machineKernels = kernels.flatMap((kernel) => kernel.machineKernel?.() ?? []);
+    const machineKernels = generateMachineKernels(kernels, this.#machine);
     const { functions } = withMachineCode(compiled, machineKernels, memory, this.#machine);
     return {
       memory,

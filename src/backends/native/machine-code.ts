@@ -5,6 +5,7 @@ import { linuxFeatures } from "../../devices/cpu/cpu-features.ts";
 import type { InstalledKernel, MachineCode } from "../../engine/codegen/x64/index.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import { ExecutableMemory, ForeignFunctions, type NativeLibrary, cLibraryPath } from "../../libraries/ffi/index.ts";
+import { type X64Level, highestX64Level } from "../../kernels/simd-levels.ts";
 import { bindMachineKernels } from "./bind-machine-code.ts";
 
 /** Calls of machine code on this machine. */
@@ -27,17 +28,18 @@ export const openMachineCode: (() => Promise<MachineCodeSource>) | undefined = a
   const libc = ffi.open(cLibraryPath());
   const returnInstruction = Uint8Array.of(0xc3);
   ExecutableMemory.allocate(ffi, libc, [returnInstruction]).free(); // throws if the system does not allow it
-  return {
-    features: linuxFeatures(readFileSync("/proc/cpuinfo", "utf8"), arch),
-    create: () => machineCode(ffi, libc),
-  };
+  const features = linuxFeatures(readFileSync("/proc/cpuinfo", "utf8"), arch);
+  const level = highestX64Level(features);
+  if (level === undefined) throw new InferyardError("BACKEND_UNAVAILABLE", "machine code needs a processor with AVX2 and FMA");
+  return { features, create: () => machineCode(ffi, libc, level) };
 };
 
-function machineCode(ffi: ForeignFunctions, libc: NativeLibrary): MachineCode {
+function machineCode(ffi: ForeignFunctions, libc: NativeLibrary, level: X64Level): MachineCode {
   const blocks: ExecutableMemory[] = [];
   return {
     module: new URL("./bind-machine-code.ts", import.meta.url).href,
     bind: bindMachineKernels(ffi),
+    level,
     install(kernels) {
       const memory = ExecutableMemory.allocate(
         ffi,
