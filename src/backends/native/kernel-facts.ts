@@ -25,7 +25,7 @@ import { knownAnswer } from "../../kernels/known-answers.ts";
 import { multipliedFormats } from "../../kernels/registry.ts";
 import { multiplyScalar } from "../../kernels/scalar-product.ts";
 import type { KernelMachine, X64Level } from "../../kernels/simd-levels.ts";
-import { openMachineCode } from "./machine-code.ts";
+import { openMachineCode } from "./machine-code/machine-code.ts";
 
 /** Speed of a kernel that multiplies a matrix by a vector. */
 export interface KernelSpeed {
@@ -154,7 +154,7 @@ export class NativeKernels {
 async function openMachine(checks: KernelChecks): Promise<MachineCode | string> {
   if (openMachineCode === undefined) return "a page calls no native code";
   try {
-    const { create, features } = await openMachineCode();
+    const { create, features } = openMachineCode();
     checks.addMachineCode(create(), features);
     return create();
   } catch (error) {

@@ -1,7 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { KernelMemory, features, randomFloats } from "../../../../test/engine/kernel-memory.ts";
 import { runsAll } from "../../../../test/fixtures/slow.ts";
-import { openMachineCode } from "../../../backends/native/machine-code.ts";
+import { openMachineCode } from "../../../backends/native/machine-code/machine-code.ts";
 import { unpackedBlock } from "../../../formats/gguf/blocks/block-format.ts";
 import { blockFormats } from "../../../formats/gguf/blocks/index.ts";
 import { scaledBlockName, scaledBlocks } from "../../../formats/scaled-blocks/block-formats.ts";
@@ -33,7 +33,7 @@ describe.each(blockLevels)("products of quantized weights in machine code with %
   beforeAll(async () => {
     if (process.platform !== "linux" || process.arch !== "x64") problem = "machine code is for linux x64";
     else {
-      const { features, create } = await openMachineCode!();
+      const { features, create } = openMachineCode!();
       machineCode = create();
       if (!features.includes(level)) problem = `this processor has no ${level}`;
     }
