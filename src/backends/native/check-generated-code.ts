@@ -4,7 +4,7 @@ import { InferyardError } from "../../contract/errors.ts";
 import { detectWasmFeatures, KernelChecks } from "../../engine/index.ts";
 import { kernelsNamed } from "../../kernels/registry.ts";
 import { isSelectable } from "../../kernels/select-kernel.ts";
-import { type MachineCodeSource, openMachineCode } from "./machine-code.ts";
+import { type MachineCodeSource, openMachineCode } from "./machine-code/machine-code.ts";
 import { enableRelaxedSimd } from "../../engine/codegen/wasm/v8-flags.ts";
 import { openCheckRecord } from "./check-record.ts";
 
@@ -42,7 +42,7 @@ export async function openPreferredKernels(kernels: readonly string[], state: Na
   const preferred = kernels.find(needsMachineCode);
   if (checks === undefined || preferred === undefined || state.machineCode !== undefined) return;
   try {
-    state.machineCode = await (openMachineCode ?? refuseInPage(preferred))();
+    state.machineCode = (openMachineCode ?? refuseInPage(preferred))();
     checks.addMachineCode(state.machineCode.create(), state.machineCode.features);
   } catch (error) {
     if (!(error instanceof InferyardError)) throw error;

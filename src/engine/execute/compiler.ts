@@ -11,7 +11,7 @@ import {
   type Kernel,
   type WasmFeatures,
 } from "../codegen/wasm/index.ts";
-import { type MachineCode, type MachineKernel, withMachineCode } from "../codegen/x64/index.ts";
+import { type MachineCode, type MachineKernel, generateMachineKernels, withMachineCode } from "../codegen/x64/index.ts";
 import type { Graph } from "../ir/graph.ts";
 import type { KernelSelection } from "../../kernels/select-kernel.ts";
 import type { QuantizedBlocks } from "../ir/lazy-storage.ts";
@@ -304,7 +304,7 @@ export class Compiler implements GraphCompiler {
     const compiled = this.#withoutOptimizer(added, () =>
       withOptimizingCompiler(() => compileKernels(added, memory, this.#settings.features)),
     );
-    const machineKernels = added.flatMap((kernel) => kernel.machineKernel?.() ?? []);
+    const machineKernels = generateMachineKernels(added, this.#settings.machineCode);
     this.#addModule(compiled, [...compiled.functions.keys()], machineKernels);
   }
 
