@@ -12,7 +12,8 @@ export const featureSets: readonly WasmFeatures[] = features.relaxedSimd
   ? [features, { ...features, relaxedSimd: false, byteDot: "none" }]
   : [features];
 
-type Numbers =
+/** Elements of a tensor. */
+export type Numbers =
   | Float32Array
   | Int32Array
   | Int16Array

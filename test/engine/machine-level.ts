@@ -4,7 +4,9 @@ import { compileKernels, kernelFunction } from "../../src/engine/codegen/wasm/co
 import type { Kernel } from "../../src/engine/codegen/wasm/kernel.ts";
 import { type MachineCode, type MachineKernel, withMachineCode } from "../../src/engine/codegen/x64/index.ts";
 import { type X64Level, highestX64Level, levelRank } from "../../src/kernels/simd-levels.ts";
-import { type KernelMemory, features } from "./kernel-memory.ts";
+import { wasmPageBytes } from "../../src/engine/codegen/wasm/assembler/webassembly.ts";
+import { expect } from "vitest";
+import { KernelMemory, type Numbers, features } from "./kernel-memory.ts";
 
 export class MachineLevel {
   /** Why kernels of the level cannot run here. */
@@ -24,6 +26,44 @@ export class MachineLevel {
     if (highest === undefined || levelRank(highest) < levelRank(level))
       return new MachineLevel(`this processor has no ${level}`, undefined);
     return new MachineLevel(undefined, create());
+  }
+
+  /**
+   * Runs a kernel as WebAssembly and as machine code, the latter in `splits` calls, and compares the bits of the output, the last of the operands. `last`: the
+   * operand that is at the end of the memory; reading far beyond it ends the process.
+   */
+  expectSameBits(
+    kernel: Kernel,
+    code: MachineKernel,
+    operands: Readonly<Record<string, Numbers>>,
+    last: string,
+    splits: number,
+  ): void {
+    const bytes = Object.values(operands).reduce((sum, { byteLength }) => sum + byteLength + 128, kernel.scratchBytes);
+    const memory = new KernelMemory(2 * wasmPageBytes + bytes);
+    const places = new Map<string, { readonly offset: number; readonly data: Numbers }>();
+    for (const [name, values] of Object.entries(operands)) {
+      if (name !== last) places.set(name, memory.put(values));
+      else {
+        const place = memory.roomAtEnd(
+          values.constructor as new (buffer: ArrayBuffer, offset: number, length: number) => Numbers,
+          values.length,
+        );
+        (place.data as Float32Array).set(values as Float32Array);
+        places.set(name, place);
+      }
+    }
+    if (kernel.scratchBytes > 0) places.set("scratch", memory.room(Uint8Array, kernel.scratchBytes));
+    const offsets = kernel.parameters.map((name) => places.get(name)!.offset);
+    const output = places.get(Object.keys(operands).at(-1)!)!;
+    const bits = (): Uint8Array => new Uint8Array(memory.memory.buffer, output.offset, output.data.byteLength);
+    memory.run(kernel, offsets);
+    const expected = bits().slice();
+    bits().fill(0x5a);
+    this.run(memory, kernel, code, offsets, splits);
+    const computed = bits();
+    const different = expected.findIndex((byte, index) => byte !== computed[index]);
+    expect(different, `${kernel.key}: the first byte that differs`).toBe(-1);
   }
 
   /** Runs machine code in as many calls as `splits` asks for, from the last pieces to the first, and checks what lies behind tensors. */

@@ -4,3 +4,4 @@ export { type BindMachineKernel, type MachineCode, generateMachineKernels, withM
 export type { InstalledKernel, StackChange } from "./machine-kernel.ts";
 export type { MachineArgument, MachineKernel } from "./machine-kernel.ts";
 export { machineMatmul } from "./products/matmul.ts";
+export { machineByteMatmul } from "./products/byte-matmul.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { KernelMemory, features, randomFloats } from "../../../../../test/engine/kernel-memory.ts";
+import { KernelMemory, randomFloats } from "../../../../../test/engine/kernel-memory.ts";
 import { MachineLevel } from "../../../../../test/engine/machine-level.ts";
 import { amount } from "../../../../../test/fixtures/slow.ts";
 import { x64Levels } from "../../../../kernels/simd-levels.ts";
@@ -25,25 +25,14 @@ describe.each(x64Levels.filter((level) => level !== "AVX-512 VNNI"))("float32 pr
     const wide = { k, n, panelColumns: 16 } as const;
     const packed = new Float32Array(packedMatmulLength(wide));
     packMatmulWeights(packed, randomFloats(k * n, 2), wide);
-    const values = {
+    const operands = {
       a: randomFloats(m * k, 1),
       b: packed,
       bias: randomFloats(n, 3),
       residual: randomFloats(m * n, 4),
-      c: new Float32Array(m * n).fill(-7),
+      c: new Float32Array(m * n),
     };
-    const memory = new KernelMemory(64 * 1024 + 8 * Object.values(values).reduce((sum, { length }) => sum + length + 32, 0));
-    const places = Object.fromEntries(
-      operandNames.filter((name) => name !== last).map((name) => [name, memory.put(values[name])]),
-    ) as Record<(typeof operandNames)[number], { offset: number; data: Float32Array }>;
-    places[last] = memory.roomAtEnd(Float32Array, values[last].length);
-    places[last].data.set(values[last]);
-    const offsets = kernel.parameters.map((name) => places[name as (typeof operandNames)[number]].offset);
-    memory.run(kernel, offsets, 1, features);
-    const expected = Uint32Array.from(new Uint32Array(memory.memory.buffer, places.c.offset, m * n));
-    places.c.data.fill(-7);
-    machine.run(memory, kernel, code, offsets, splits);
-    expect(new Uint32Array(memory.memory.buffer, places.c.offset, m * n), JSON.stringify(request)).toEqual(expected);
+    machine.expectSameBits(kernel, code, operands, last, splits);
   }
 
   it("gives the bits of WebAssembly for any sizes, in one call or several", () => {
