@@ -5,3 +5,4 @@ export type { InstalledKernel, StackChange } from "./machine-kernel.ts";
 export type { MachineArgument, MachineKernel } from "./machine-kernel.ts";
 export { machineMatmul } from "./products/matmul.ts";
 export { machineByteMatmul } from "./products/byte-matmul.ts";
+export { machineBatchedMatmul } from "./products/batched-matmul.ts";

@@ -1,6 +1,6 @@
 /** A tile of a float32 product: some rows and panels of columns, whose sums are in registers while k runs. */
 import { at } from "../../../../contract/checked.ts";
-import type { Register, Vector } from "../assembler/operands.ts";
+import type { Memory, Register, Vector } from "../assembler/operands.ts";
 import type { FloatCode } from "../math/float-code.ts";
 import { indices } from "../../wasm/kernels/loops/lanes.ts";
 
@@ -45,7 +45,11 @@ export function emitFloatTile(code: FloatCode, tile: FloatTile, use: (sums: read
     const passes = Math.floor(depth / unrolled);
     asm.move(aNext, a);
     asm.move(bNext, b);
-    const step = (k: number): void => emitStep(code, tile, sums, k);
+    const step = (k: number): void =>
+      emitTileStep(code, sums, {
+        factor: (row) => ({ base: aNext, displacement: row * tile.aRowBytes + k * tile.aDepthBytes }),
+        columns: (vector) => ({ base: bNext, displacement: k * tile.bDepthBytes + tile.bVectorBytes(vector) }),
+      });
     const pass = (count: number): void => {
       for (const k of indices(count)) step(k);
     };
@@ -63,32 +67,37 @@ export function emitFloatTile(code: FloatCode, tile: FloatTile, use: (sums: read
   for (const row of sums.toReversed()) vectors.release(...row.toReversed());
 }
 
-/** The products of one k. Keeps the operand with fewer vectors in registers. */
-function emitStep(
+/** The operands of a tile at one k. */
+export interface TileStep {
+  /** Where the element of A of a row is. */
+  factor(row: number): Memory;
+  /** Where a vector of columns of B is. */
+  columns(vector: number): Memory;
+  /** Loads a vector of columns, where it may be partial. Default: all are whole. */
+  readonly load?: (to: Vector, vector: number, from: Memory) => void;
+}
+
+/** Emits the products of one k, added to `sums`, as [row][vector]. Keeps the operand with fewer vectors in registers. */
+export function emitTileStep(
   { asm, vectors }: FloatCode,
-  { rows, vectors: width, aNext, bNext, aRowBytes, aDepthBytes, bDepthBytes, bVectorBytes }: FloatTile,
   sums: readonly (readonly Vector[])[],
-  k: number,
+  { factor, columns, load = (to, _vector, from) => asm.vector("vmovups", to, from) }: TileStep,
 ): void {
-  const factor = (row: number) => ({ base: aNext, displacement: row * aRowBytes + k * aDepthBytes }) as const;
-  const columns = (vector: number) => ({ base: bNext, displacement: k * bDepthBytes + bVectorBytes(vector) }) as const;
+  const rows = sums.length;
+  const width = at(sums, 0).length;
   const sum = (row: number, vector: number): Vector => at(at(sums, row), vector);
   if (rows <= width) {
-    vectors.with(rows + (rows === 1 ? 0 : 1), (taken) => {
+    vectors.with(rows + 1, (taken) => {
       for (const row of indices(rows)) asm.vector("vbroadcastss", at(taken, row), factor(row));
       for (const vector of indices(width)) {
-        if (rows === 1) {
-          asm.vector("vfmadd231ps", sum(0, vector), at(taken, 0), columns(vector));
-          continue;
-        }
-        asm.vector("vmovups", at(taken, rows), columns(vector));
+        load(at(taken, rows), vector, columns(vector));
         for (const row of indices(rows)) asm.vector("vfmadd231ps", sum(row, vector), at(taken, row), at(taken, rows));
       }
     });
     return;
   }
   vectors.with(width + 1, (taken) => {
-    for (const vector of indices(width)) asm.vector("vmovups", at(taken, vector), columns(vector));
+    for (const vector of indices(width)) load(at(taken, vector), vector, columns(vector));
     for (const row of indices(rows)) {
       asm.vector("vbroadcastss", at(taken, width), factor(row));
       for (const vector of indices(width)) asm.vector("vfmadd231ps", sum(row, vector), at(taken, width), at(taken, vector));
