@@ -4,8 +4,8 @@ import { GenerationStream } from "../tasks/generation/generation-stream.ts";
 import { transcribeByCtc } from "../tasks/speech/ctc/transcribe-ctc.ts";
 import { toSegments } from "../tasks/speech/ctc/ctc-segments.ts";
 import { prepareSoundGraph } from "../tasks/speech/sound-graph.ts";
-import { isSoundChunks, type SoundChunks } from "../tasks/speech/live/sound-chunks.ts";
-import { readSound, type SoundInput } from "../tasks/speech/sound-input.ts";
+import { isSoundChunks } from "../tasks/speech/live/sound-chunks.ts";
+import { readSound, type SpokenSound } from "../tasks/speech/sound-input.ts";
 import { getWhisperSettings, type TranscribeOptions, transcribeOptions } from "../tasks/speech/transcribe-options.ts";
 import type { Transcript, TranscriptSegment } from "../tasks/speech/transcript.ts";
 import type { MediaTasks } from "./media-tasks.ts";
@@ -34,11 +34,7 @@ function requireCtcOptions(request: TranscribeRequest): void {
 }
 
 /** Transcribes a sound. The stream is returned once the options are checked; segments come as soon as their words are final. */
-export function startCtcTranscription(
-  media: MediaTasks,
-  sound: SoundInput | SoundChunks,
-  request: TranscribeRequest,
-): TranscriptStream {
+export function startCtcTranscription(media: MediaTasks, sound: SpokenSound, request: TranscribeRequest): TranscriptStream {
   refuseUnknownOptions({ verb: "transcribe", optionNames: Object.keys(transcribeOptions), request });
   requireCtcOptions(request);
   if (isSoundChunks(sound))

@@ -5,11 +5,11 @@ import type { ModelRuntime } from "../runtime/model-runtime.ts";
 import { textSettings } from "../tasks/encoding/text-settings.ts";
 import type { TokenizerCache } from "../tasks/encoding/tokenizer-cache.ts";
 import { GenerationStream } from "../tasks/generation/generation-stream.ts";
-import { readSound, type SoundInput } from "../tasks/speech/sound-input.ts";
+import { readSound, type SpokenSound } from "../tasks/speech/sound-input.ts";
 import { transcriptionRules } from "../tasks/speech/spoken-sound.ts";
 import { requireWhisper, transcribe, type Transcription } from "../tasks/speech/transcribe.ts";
 import { findSpeech } from "../tasks/speech/voice-activity/detect-speech.ts";
-import { isSoundChunks, requireSoundChunks, type SoundChunks } from "../tasks/speech/live/sound-chunks.ts";
+import { isSoundChunks, requireSoundChunks } from "../tasks/speech/live/sound-chunks.ts";
 import { transcribeLive } from "../tasks/speech/live/transcribe-live.ts";
 import { getWhisperSettings, transcribeOptions } from "../tasks/speech/transcribe-options.ts";
 import type { Transcript, TranscriptSegment } from "../tasks/speech/transcript.ts";
@@ -23,7 +23,7 @@ export type TranscriptStream = GenerationStream<Transcript & TaskRun, Transcript
 export async function startTranscription(
   runtime: ModelRuntime,
   tokenizers: TokenizerCache,
-  sound: SoundInput | SoundChunks,
+  sound: SpokenSound,
   request: TranscribeRequest,
 ): Promise<TranscriptStream> {
   const { model, kind, signal, onProgress, vad = true, vadModel, pauseSeconds, provisionalSeconds } = request;
@@ -72,7 +72,7 @@ export async function startTranscription(
 }
 
 /** Checks chunks, and throws INPUT_INVALID for options that are about chunks alone beside another sound, and for a pause that nothing finds. */
-function requireChunksFor(sound: SoundInput | SoundChunks, { vad = true, vadModel, ...request }: TranscribeRequest): void {
+function requireChunksFor(sound: SpokenSound, { vad = true, vadModel, ...request }: TranscribeRequest): void {
   if (isSoundChunks(sound)) {
     requireSoundChunks(sound);
     if (request.pauseSeconds === undefined || (vad && vadModel !== undefined)) return;

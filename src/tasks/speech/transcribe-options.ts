@@ -179,7 +179,10 @@ export const transcribeOptions: OptionTable<TranscribeOptions> = {
     negatedFlag: ["--no-vad", "transcribe the whole sound, even with --vad-model"],
     field: "Whether silence is left out first. Default: true with vad_model",
   },
-  pauseSeconds: { type: number },
+  pauseSeconds: {
+    type: number,
+    flag: ["--pause-seconds <number>", "with sound that comes in: silence after which speech is final"],
+  },
   provisionalSeconds: { type: number },
   onProgress: { type: unchecked },
   stream: { type: unchecked },

@@ -4,21 +4,10 @@ import { InferyardError, throwIfAborted } from "../../../contract/errors.ts";
 import { createResampler } from "../../../processors/audio/resample.ts";
 import type { Resampler } from "../../../processors/audio/resampling-filter.ts";
 import { sampleRateRange, soundError } from "../../../processors/audio/sound.ts";
-import type { SoundInput } from "../sound-input.ts";
-
-/** Mono sound in chunks of any length. */
-export interface SoundChunks {
-  /** Samples per second of the chunks, a whole number. */
-  readonly sampleRate: number;
-  /**
-   * Samples from -1 to 1 (Float32Array), or bytes of 16-bit little-endian PCM (Uint8Array), of which a chunk may end within a sample. Each chunk is asked for
-   * when the sound before it is processed.
-   */
-  readonly chunks: AsyncIterable<Float32Array | Uint8Array>;
-}
+import type { SoundChunks, SpokenSound } from "../sound-input.ts";
 
 /** Whether a sound arrives in chunks. */
-export function isSoundChunks(sound: SoundInput | SoundChunks): sound is SoundChunks {
+export function isSoundChunks(sound: SpokenSound): sound is SoundChunks {
   return typeof sound === "object" && sound !== null && "chunks" in sound;
 }
 

@@ -1,7 +1,7 @@
 /** The task `automatic-speech-recognition` on sound that is still coming in. */
 import { createLogMel } from "../../../processors/audio/log-mel.ts";
 import type { LoadedGraph } from "../../definition/media-task.ts";
-import { speechSampleRate } from "../sound-input.ts";
+import { type SoundChunks, speechSampleRate } from "../sound-input.ts";
 import { transcriptionRules } from "../spoken-sound.ts";
 import { toTranscriptSegment, type Transcriber, type Transcription } from "../transcribe.ts";
 import { joinSegments, type Transcript, type TranscriptSegment } from "../transcript.ts";
@@ -10,7 +10,7 @@ import { findLanguage, requireFeatures, transcribeWindows } from "../whisper/tra
 import { getWhisperVocabulary } from "../whisper/whisper-vocabulary.ts";
 import type { WindowSource } from "../whisper/window-source.ts";
 import { LiveSpeech } from "./live-speech.ts";
-import { ChunkReader, type SoundChunks } from "./sound-chunks.ts";
+import { ChunkReader } from "./sound-chunks.ts";
 import { type SpeechTracker, TrackedSpeech, WholeSound } from "./speech-tracker.ts";
 
 /** One call. */
