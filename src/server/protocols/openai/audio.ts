@@ -15,7 +15,8 @@ import type { Service } from "../../serving/service.ts";
 import { streamedAnswer } from "../generation/answer.ts";
 import { openStream } from "../generation/open-stream.ts";
 import { serverSentEvent } from "../generation/streamed-body.ts";
-import { asNumber, readSpeechForm } from "../speech-body.ts";
+import { asNumber } from "../media/form-fields.ts";
+import { readSpeechForm } from "../speech-body.ts";
 import { openAiFailure } from "./chat-response.ts";
 import { formatTranscript, transcriptFormats } from "./transcript-formats.ts";
 
