@@ -78,6 +78,12 @@ describe.skipIf(skip)(title, () => {
     );
     const infinity = await ask("/embeddings", { input: [url], modality: "image", dimensions: 4, normalized: false });
     expect(infinity.body.data[0]!.embedding.length).toBe(4);
+    const messages = [{ role: "user", content: [{ type: "image_url", image_url: { url } }] }];
+    const vllm = await ask("/v1/embeddings", { messages, encoding_format: "float" });
+    expectNear(
+      vllm.body.data.map(({ embedding }) => embedding),
+      [picture],
+    );
   });
 
   it("Cohere's route takes pictures in images, and as content of inputs", async () => {
@@ -102,6 +108,8 @@ describe.skipIf(skip)(title, () => {
     ["no base64", part("data:image/png;base64,???"), "input.0.image_url.url"],
     ["a text among pictures", { input: ["a cat"], modality: "image" }, "input.0"],
     ["a part of another type", { input: [{ type: "input_audio", input_audio: { data: "" } }] }, "input"],
+    ["input beside messages", { input: "a", messages: [{ role: "user", content: "a" }] }, "messages"],
+    ["no input", {}, "input"],
     ["an option of texts", { input: [{ text: "a" }], truncate: "windows" }, "truncate"],
   ])("OpenAI's route refuses %s by its name", async (_what, fields, named) => {
     const { status, body } = await ask("/v1/embeddings", fields);

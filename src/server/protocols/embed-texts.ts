@@ -8,7 +8,7 @@ import type { ModelCallResult } from "../serving/calls.ts";
 import type { Service } from "../serving/service.ts";
 import { promptOfWord } from "./input-type.ts";
 import type { PictureInput } from "./media/content-parts.ts";
-import { embedMedia } from "./media/embed-media.ts";
+import { embedInputs } from "./media/embed-inputs.ts";
 import { type WrittenKeepAlive, applyKeepAlive } from "./ollama/keep-alive.ts";
 import { runTask } from "./run-task.ts";
 import { refuseTokenVectors } from "./text-vectors.ts";
@@ -47,7 +47,7 @@ export async function embedTexts(
     if (!hasPictures && !embedsPictures(on.model.manifest))
       return runtime.embed(read, { ...options, ...promptOfWord(on.model.manifest, use), ...on });
     const rest = read.values();
-    return embedMedia(
+    return embedInputs(
       service,
       on,
       inputs.map((input) => (isPicture(input) ? input : (rest.next().value ?? ""))),

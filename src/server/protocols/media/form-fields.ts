@@ -2,6 +2,14 @@
 import type { Option } from "../../../runtime/options/option.ts";
 import { toSnakeCase } from "../../http/snake-case.ts";
 
+/** Texts that stand for a boolean. */
+const truths: ReadonlyMap<string, boolean> = new Map([
+  ["true", true],
+  ["1", true],
+  ["false", false],
+  ["0", false],
+]);
+
 /**
  * The fields of a form with the types of the options that they set. A list has a field of the same name for each element; of any other field the last value
  * counts. A text that is no value of its type stays a text, which the schema of the form refuses.
@@ -13,19 +21,10 @@ export function readFormFields(
   const types = new Map(Object.entries(options).map(([option, { type }]) => [toSnakeCase(option), type.kind]));
   const entries = Object.entries(texts).map(([field, values]): [string, unknown] => {
     const text = values.at(-1) ?? "";
-    switch (types.get(field)) {
-      case "boolean":
-        return [field, text === "true" || text === "1" ? true : text === "false" || text === "0" ? false : text];
-      case "integer":
-      case "number":
-        return [field, asNumber(text)];
-      case "list":
-      case "strings":
-      case "texts":
-        return [field, values];
-      default:
-        return [field, text];
-    }
+    const kind = types.get(field);
+    if (kind === "boolean") return [field, truths.get(text) ?? text];
+    if (kind === "integer" || kind === "number") return [field, asNumber(text)];
+    return [field, kind === "list" || kind === "strings" || kind === "texts" ? values : text];
   });
   return Object.fromEntries(entries);
 }

@@ -36,15 +36,25 @@ const formats: z.ZodType<EmbeddingType | EmbeddingType[]> = oneOfFields<Embeddin
     { schema: listField(format, { min: 1, max: embeddingTypes.length }), fits: Array.isArray },
   ],
 );
+const message = requestObject({
+  role: z.literal("user"),
+  content: oneOfFields<string | ContentPart[]>("a text, or a list of one part", [
+    textField,
+    arrayAlternative(listField(contentPart, { min: 1, max: 1 }), () => true),
+  ]),
+});
 const truncations = ["cut", "error", "windows", "NONE", "START", "END"] as const;
 
 const getSchema = (limit: number) =>
   requestObject({
     model: modelField.openapi({ example: "builtin" }),
-    input: getInput(limit).openapi({
+    input: getInput(limit).optional().openapi({
       description:
         "A text, a list of texts, or a list of parts: objects with `text`, or pictures as data URLs, { image } or { type: image_url }; or texts as token ids: with the special tokens of the model's own tokenizer around them, or as the server's setting tokenIds says",
       example: "hello",
+    }),
+    messages: listField(message, { min: 1, max: 1 }).optional().openapi({
+      description: "vLLM: in the place of input, one message of a user whose content is a text or one part",
     }),
     encoding_format: formats.optional().openapi({
       description:
@@ -113,8 +123,10 @@ export const embeddingsForm = (limit: number): RequestForm<EmbedCall & VectorFor
     };
   });
 
-/** The inputs as a list; an array of numbers is one text. Throws INPUT_INVALID for what is no picture where all are to be. */
-function toInputs({ input, modality = "text" }: Request): EmbedCall["inputs"] {
+/** The inputs as a list; an array of numbers is one text. Throws INPUT_INVALID without inputs, and for what is no picture where all are to be. */
+function toInputs({ input, messages, modality = "text" }: Request): EmbedCall["inputs"] {
+  if (input !== undefined && messages !== undefined) throw contradiction("input", "messages");
+  if (input === undefined) return toContents(messages);
   const list: readonly (string | readonly number[] | ContentPart)[] = typeof input === "string" || isIds(input) ? [input] : input;
   return list.map((one, index) => {
     const path = typeof input === "string" ? "input" : `input.${index}`;
@@ -125,6 +137,15 @@ function toInputs({ input, modality = "text" }: Request): EmbedCall["inputs"] {
       path: ["input"],
     });
   });
+}
+
+/** The contents of messages, as vLLM takes what is embedded. */
+function toContents(messages: Request["messages"]): EmbedCall["inputs"] {
+  if (messages === undefined)
+    throw invalidInput("the request has no input", "send a text, or a list of texts, in `input`", { path: ["input"] });
+  return messages.flatMap(({ content }, index) =>
+    typeof content === "string" ? [content] : content.map((part, place) => readPart(part, `messages.${index}.content.${place}`)),
+  );
 }
 
 function getFormats(request: Request): VectorForm {

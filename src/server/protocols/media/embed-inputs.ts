@@ -12,7 +12,7 @@ import type { RunsOn } from "../run-task.ts";
  * Embeds texts and pictures. Throws INPUT_INVALID for options that have an effect with models of texts alone, INPUT_TOO_LONG for a text that is too long where
  * `truncate` is "error", and MODEL_UNSUPPORTED for a model that embeds no pictures.
  */
-export async function embedMedia(
+export async function embedInputs(
   { runtime }: Service,
   on: RunsOn,
   inputs: readonly MediaInput[],
