@@ -1,6 +1,7 @@
 /** Tasks on pictures and sound, which run on one or several graphs of a model. */
 import { InferyardError } from "../contract/errors.ts";
 import type { Manifest, Variant } from "../models/manifest.ts";
+import { usesCtc } from "../models/language-tasks.ts";
 import { nameOfSuffix } from "../models/manifest/variant-names.ts";
 import { readJsonObject } from "../models/model-folder.ts";
 import { ModelHandle } from "../runtime/model-handle.ts";
@@ -40,7 +41,7 @@ export class MediaTasks {
   async transcribesByCtc({ model, ...request }: ModelRequest): Promise<boolean> {
     if (model === undefined) return false;
     const manifest = model instanceof ModelHandle ? model.manifest : await this.#runtime.manifest(model, modelOptions(request));
-    if (manifest.variants.some(({ architecture = "" }) => architecture.endsWith("ForCTC"))) return true;
+    if (usesCtc(manifest)) return true;
     (await import("../tasks/speech/transcribe.ts")).requireWhisper(manifest);
     return false;
   }
