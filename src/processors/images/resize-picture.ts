@@ -41,10 +41,52 @@ function clampToByte(value: number): number {
 }
 
 /** Every row in another width. */
-function resizeRows({ data, width: from, height, channels }: Picture, axis: AxisWeights, width: number): Picture {
-  const { starts, counts, weights, stride, bits } = axis;
+function resizeRows(picture: Picture, axis: AxisWeights, width: number): Picture {
+  const { height, channels } = picture;
+  const data = new Uint8Array(width * height * channels);
+  if (channels === 3) resizeColourRows(picture, axis, { width, data });
+  else resizeSampleRows(picture, axis, { width, data });
+  return { width, height, channels, data };
+}
+
+/** Rows of pixels of three samples, whose sums are kept in three variables: no array, no function call and no range check in the innermost loop. */
+function resizeColourRows(
+  { data, width: from, height }: Picture,
+  { starts, counts, weights, stride, bits }: AxisWeights,
+  { width, data: out }: Pick<Picture, "width" | "data">,
+): void {
   const half = 1 << (bits - 1);
-  const out = new Uint8Array(width * height * channels);
+  let target = 0;
+  for (let row = 0; row < height; row++) {
+    const rowStart = row * from * 3;
+    for (let column = 0; column < width; column++) {
+      let index = (rowStart + (starts[column] ?? 0) * 3) | 0;
+      let at = column * stride;
+      const end = at + (counts[column] ?? 0);
+      let red = half;
+      let green = half;
+      let blue = half;
+      while (at < end) {
+        const weight = weights[at++] ?? 0;
+        red = (red + Math.imul(data[index] ?? 0, weight)) | 0;
+        green = (green + Math.imul(data[index + 1] ?? 0, weight)) | 0;
+        blue = (blue + Math.imul(data[index + 2] ?? 0, weight)) | 0;
+        index = (index + 3) | 0;
+      }
+      out[target] = clampToByte(red >> bits);
+      out[target + 1] = clampToByte(green >> bits);
+      out[target + 2] = clampToByte(blue >> bits);
+      target += 3;
+    }
+  }
+}
+
+function resizeSampleRows(
+  { data, width: from, height, channels }: Picture,
+  { starts, counts, weights, stride, bits }: AxisWeights,
+  { width, data: out }: Pick<Picture, "width" | "data">,
+): void {
+  const half = 1 << (bits - 1);
   let target = 0;
   for (let row = 0; row < height; row++) {
     const rowStart = row * from * channels;
@@ -52,20 +94,6 @@ function resizeRows({ data, width: from, height, channels }: Picture, axis: Axis
       const first = rowStart + (starts[column] ?? 0) * channels;
       const count = counts[column] ?? 0;
       const weightStart = column * stride;
-      if (channels === 3) {
-        let [red, green, blue] = [half, half, half];
-        for (let tap = 0, index = first; tap < count; tap++, index += 3) {
-          const weight = weights[weightStart + tap] ?? 0;
-          red = (red + Math.imul(data[index] ?? 0, weight)) | 0;
-          green = (green + Math.imul(data[index + 1] ?? 0, weight)) | 0;
-          blue = (blue + Math.imul(data[index + 2] ?? 0, weight)) | 0;
-        }
-        out[target] = clampToByte(red >> bits);
-        out[target + 1] = clampToByte(green >> bits);
-        out[target + 2] = clampToByte(blue >> bits);
-        target += 3;
-        continue;
-      }
       for (let channel = 0; channel < channels; channel++) {
         let sum = half;
         for (let tap = 0, index = first + channel; tap < count; tap++, index += channels)
@@ -74,7 +102,6 @@ function resizeRows({ data, width: from, height, channels }: Picture, axis: Axis
       }
     }
   }
-  return { width, height, channels, data: out };
 }
 
 /** Every column in another height. The sums of a whole row are kept, so that memory is read in its order. */

@@ -1,5 +1,5 @@
 /** Pictures through a graph, in batches. */
-import { at } from "../../contract/checked.ts";
+import { at, omitUndefined } from "../../contract/checked.ts";
 import { InferyardError, throwIfAborted } from "../../contract/errors.ts";
 import { encodeFloat16 } from "../../contract/float16.ts";
 import { type Tensor, type TensorInfo, type TensorMap, describeInfo } from "../../contract/tensor.ts";
@@ -9,6 +9,7 @@ import { type PixelBatch, processPictures } from "../../processors/images/proces
 import { readImageSettings } from "../../processors/images/read-image-settings.ts";
 import type { LoadedGraph, MediaModel } from "../definition/media-task.ts";
 import type { PictureSource } from "../../processors/images/picture-source.ts";
+import { DecodeAhead } from "./decode-ahead.ts";
 import { readSamples } from "./picture-samples.ts";
 import { type VisionOptions, backgroundColour } from "./vision-options.ts";
 
@@ -71,7 +72,10 @@ export async function preparePictureGraph(model: MediaModel, graph: LoadedGraph)
   };
 }
 
-/** Runs pictures through a graph and calls `take` for each batch, in order. `others`: further inputs of each run. */
+/**
+ * Runs pictures through a graph and calls `take` for each batch, in order. While the graph computes a batch, the pictures of the next one are decoded and prepared.
+ * `others`: further inputs of each run.
+ */
 export async function runPictures(
   { graph, settings, input, maxBatch }: PictureGraph,
   pictures: readonly PictureSource[],
@@ -81,23 +85,37 @@ export async function runPictures(
   const { batchSize = 8, signal, outputs, others = {} } = options;
   const background = backgroundColour(options);
   const size = settings.padEnd === undefined ? Math.min(batchSize, maxBatch) : Math.min(1, maxBatch);
-  for (let first = 0, next = 0; first < pictures.length; first = next) {
-    const decoded: Picture[] = [];
-    // One after the other: a header of some bytes can ask for hundreds of megabytes.
-    for (let count = 0; next < pictures.length && decoded.length < size && count < maxBatchPixels; next++) {
-      throwIfAborted(signal);
-      const picture = await readSamples(at(pictures, next), next, { channels: settings.channels, background });
-      count += picture.width * picture.height;
-      decoded.push(picture);
-    }
-    throwIfAborted(signal);
-    const pixels = processPictures(decoded, settings);
+  const decoder = new DecodeAhead(pictures.length, (index) =>
+    readSamples(at(pictures, index), index, { channels: settings.channels, background }),
+  );
+  const compute = async (batch: Omit<PictureBatch, "outputs">): Promise<void> => {
+    const { pixels } = batch;
     const tensors = { ...others, [input.name]: pixelTensor(pixels, input), ...maskTensor(graph, pixels) };
-    const computed = await graph.run(tensors, {
-      ...(outputs === undefined ? {} : { outputs }),
-      ...(signal === undefined ? {} : { signal }),
-    });
-    take({ first, pictures: decoded, pixels, outputs: computed });
+    const computed = await graph.run(tensors, omitUndefined({ outputs, signal }));
+    take({ ...batch, outputs: computed });
+  };
+  let computing: Promise<void> = Promise.resolve();
+  let first = 0;
+  try {
+    while (!decoder.isDone) {
+      const decoded: Picture[] = [];
+      // A few at a time: a header of some bytes can ask for hundreds of megabytes.
+      for (let count = 0; !decoder.isDone && decoded.length < size && count < maxBatchPixels;) {
+        throwIfAborted(signal);
+        const picture = await decoder.next();
+        count += picture.width * picture.height;
+        decoded.push(picture);
+      }
+      throwIfAborted(signal);
+      const pixels = processPictures(decoded, settings);
+      await computing;
+      computing = compute({ first, pictures: decoded, pixels });
+      computing.catch(() => {}); // it is thrown where it is awaited
+      first += decoded.length;
+    }
+    await computing;
+  } finally {
+    await computing.catch(() => {});
   }
 }
 
