@@ -7,6 +7,7 @@
 import type { I32, Local } from "./assembler/expression.ts";
 import type { FunctionBuilder } from "./assembler/function-builder.ts";
 import { i32 } from "./assembler/scalar.ts";
+import type { X64Level } from "../../../kernels/simd-levels.ts";
 import type { MachineKernel } from "../x64/machine-kernel.ts";
 
 /** Bytes after the end of every buffer that kernels may read, because they load whole vectors. They never write them. */
@@ -35,8 +36,11 @@ export interface Kernel {
   readonly pieceNanoseconds: number;
   /** Bytes of scratch memory that each concurrent call needs; its offset is the last parameter, `scratch`. 0 when none is needed. */
   readonly scratchBytes: number;
-  /** Generates machine code that computes the same bits, to be called instead of the function. Default: there is none. */
-  machineKernel?(): MachineKernel;
+  /**
+   * Generates machine code for a level of the processor, to be called instead of the function; undefined where there is none for that level. Its results are
+   * those of the function: the same bits for integers and quantized weights, within the tolerance of the kernel's checks for float32. Default: there is none.
+   */
+  machineKernel?(level: X64Level): MachineKernel | undefined;
   /** Generates the function. */
   emit(f: FunctionBuilder): void;
 }

@@ -1,5 +1,5 @@
 /** Kernels as x86-64 machine code. */
 export { hasMachineBlockMatmul, machineBlockMatmul } from "./block-matmul.ts";
-export { type BindMachineKernel, type MachineCode, withMachineCode } from "./machine-code.ts";
-export type { InstalledKernel } from "./machine-kernel.ts";
-export { type MachineKernel, machineArguments } from "./machine-kernel.ts";
+export { type BindMachineKernel, type MachineCode, generateMachineKernels, withMachineCode } from "./machine-code.ts";
+export type { InstalledKernel, StackChange } from "./machine-kernel.ts";
+export type { MachineArgument, MachineKernel } from "./machine-kernel.ts";

@@ -13,7 +13,37 @@ export type MachineArgument =
   | { readonly kind: "pieces" }
   | { readonly kind: "none" };
 
-/** A kernel as machine code. Its results are bit-identical with the WebAssembly function of the same key. */
+/** A move of the stack pointer by a function. */
+export interface StackChange {
+  /** Position after the instruction, in bytes from the beginning of the function. */
+  readonly at: number;
+  /** By how much the stack has grown; negative where it shrinks. A multiple of 8. */
+  readonly bytes: number;
+  /** The register of the caller that the instruction saved at the new stack pointer. Default: none. */
+  readonly saved?: SavedRegister;
+  /** The register of the caller that the instruction restored. Default: none. */
+  readonly restored?: SavedRegister;
+}
+
+type SavedRegister =
+  | "rax"
+  | "rcx"
+  | "rdx"
+  | "rbx"
+  | "rsp"
+  | "rbp"
+  | "rsi"
+  | "rdi"
+  | "r8"
+  | "r9"
+  | "r10"
+  | "r11"
+  | "r12"
+  | "r13"
+  | "r14"
+  | "r15";
+
+/** A kernel as machine code, in place of the WebAssembly function of the same key: see `Kernel.machineKernel`. */
 export interface MachineKernel {
   /** Key of the kernel that it replaces: see `Kernel.key`. */
   readonly key: string;
@@ -22,28 +52,8 @@ export interface MachineKernel {
   readonly code: Uint8Array<ArrayBuffer>;
   /** The arguments of the function, each of 64 bits. */
   readonly arguments: readonly MachineArgument[];
-}
-
-/** The values of the arguments for a call. `base`: address of the WebAssembly memory. */
-export function machineArguments(
-  { arguments: list }: Pick<MachineKernel, "arguments">,
-  base: number,
-  operands: readonly number[],
-): number[] {
-  const [from = 0, to = 0] = operands.slice(-2);
-  return list.map((argument) => {
-    switch (argument.kind) {
-      case "address":
-        return base + (operands[argument.operand] ?? 0) + from * argument.pieceBytes;
-      case "operand":
-        return operands[argument.operand] ?? 0;
-      case "pieces":
-        return to - from;
-      case "none":
-        return 0;
-    }
-    return argument satisfies never;
-  });
+  /** How the code moves the stack pointer, for debuggers and profilers. Default: not known, so that they see no callers of the kernel. */
+  readonly stackChanges?: readonly StackChange[];
 }
 
 /** A kernel whose code is in executable memory of this process. Can be posted to other threads. */
