@@ -4,11 +4,14 @@ import {
   type BatchedMatmulRequest,
   batchedMatmul,
   matmul,
+  type MatmulRequest,
   type MatrixStrides,
   packedMatmulLength,
   packMatmulWeights,
   unpackMatmulWeights,
+  widePanelColumns,
 } from "../codegen/wasm/index.ts";
+import { machineMatmul } from "../codegen/x64/index.ts";
 import { broadcastStrides, contiguousStrides } from "../ir/broadcast.ts";
 import type { NodeOf, Value } from "../ir/graph.ts";
 import type { TensorType } from "../ir/tensor-type.ts";
@@ -36,12 +39,14 @@ export function lowerLinear({ operation, inputs, outputs }: NodeOf<"linear">, co
   const [k, n] = [at(source.shape, 0), at(source.shape, 1)];
   const m = elementCount(x.type.shape.slice(0, -1));
   const { bias, activation, residual } = operation;
+  const panelColumns = context.hasWideVectors ? widePanelColumns : 8;
+  const shape = { k, n, panelColumns } as const;
   const packed: PackedWeights = {
     source,
-    layout: `matmul ${k}x${n}`,
-    bytes: packedMatmulLength(k, n) * 4,
-    pack: (target, elements) => packMatmulWeights(toFloats(target), elements as Float32Array, { k, n }),
-    unpack: (from) => unpackMatmulWeights(toFloats(from), { k, n }),
+    layout: `matmul ${k}x${n} by ${panelColumns}`,
+    bytes: packedMatmulLength(shape) * 4,
+    pack: (target, elements) => packMatmulWeights(toFloats(target), elements as Float32Array, shape),
+    unpack: (from) => unpackMatmulWeights(toFloats(from), shape),
   };
   const operands: Operand[] = [
     tensorOperand(x),
@@ -49,7 +54,8 @@ export function lowerLinear({ operation, inputs, outputs }: NodeOf<"linear">, co
     ...added.map((value) => tensorOperand(value)),
     tensorOperand(output),
   ];
-  return singleCall(matmul({ m, n, k, bias, activation, residual }), ...operands);
+  const request: MatmulRequest = { m, n, k, bias, activation, residual, panelColumns };
+  return singleCall({ ...matmul(request), machineKernel: (level) => machineMatmul(request, level) }, ...operands);
 }
 
 /** Lowers `matmul` of operands with different numbers of batch axes, and of integers. A pass replaces every other `matmul` by `product`. */
