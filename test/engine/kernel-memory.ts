@@ -61,10 +61,15 @@ export class KernelMemory {
     for (let from = (splits - 1) * share; from >= 0; from -= share)
       if (from < kernel.pieces)
         status = compiled(...kernel.dynamicSizes, ...offsets, from, Math.min(from + share, kernel.pieces)) || status;
+    this.checkGuards(kernel.key);
+    return status;
+  }
+
+  /** Throws if a byte behind a tensor was written. */
+  checkGuards(key: string): void {
     const bytes = new Uint8Array(this.memory.buffer);
     for (const { start, end } of this.#guards)
-      if (bytes.subarray(start, end).some((byte) => byte !== 0xff)) throw new Error(`${kernel.key} wrote behind a tensor`);
-    return status;
+      if (bytes.subarray(start, end).some((byte) => byte !== 0xff)) throw new Error(`${key} wrote behind a tensor`);
   }
 }
 
