@@ -76,7 +76,7 @@ export class KernelMemory {
     return status;
   }
 
-  /** Throws if bytes behind a tensor were written. */
+  /** Throws if a byte behind a tensor was written. */
   checkGuards(key: string): void {
     const bytes = new Uint8Array(this.memory.buffer);
     for (const { start, end } of this.#guards)

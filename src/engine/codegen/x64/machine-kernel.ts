@@ -44,6 +44,9 @@ type SavedRegister =
   | "r14"
   | "r15";
 
+/** The code of a kernel: a function in the System V calling convention. */
+export type MachineFunction = Pick<MachineKernel, "code" | "stackChanges">;
+
 /** A kernel as machine code, in place of the WebAssembly function of the same key: see `Kernel.machineKernel`. */
 export interface MachineKernel {
   /** Key of the kernel that it replaces: see `Kernel.key`. */
