@@ -36,6 +36,8 @@ export interface RuntimeOptions {
   readonly unlistedMembers?: boolean;
   /** Maximum memory of one run besides the weights, by an estimate from the shapes of its inputs: `2GB`, `500MB`, or bytes. A batch of independent rows is split; a run that cannot be split fails with `LIMIT_EXCEEDED`. Not set: no limit; for `serve`, a quarter of the machine's memory. */
   readonly maxRunMemory?: number | string;
+  /** Maximum memory of decoded pictures at a time, counted as 8 bytes a pixel: `1GiB`, `500MB`, or bytes. Further pictures wait in the order of their calls; one that takes more alone fails with `LIMIT_EXCEEDED`. Default: "512MiB". */
+  readonly maxPictureMemory?: number | string;
   /** Maximum time the native engine may take to compile a model for one set of input shapes, plus one second per 8 million elements of the weights. A model that takes longer is refused on `native`, and the next target is tried. Default: "30s". */
   readonly maxTraceTime?: number | string;
   /** Maximum memory the native engine may hold while it compiles a model, plus 16 bytes per element of the weights. A model that takes more is refused on `native`, and the next target is tried. Default: "512MiB". */
@@ -67,6 +69,7 @@ export type RuntimeDefaults = Required<
     | "reservedSequences"
     | "maxParkedMemory"
     | "unlistedMembers"
+    | "maxPictureMemory"
     | "maxTraceTime"
     | "maxTraceMemory"
     | "maxCrashes"

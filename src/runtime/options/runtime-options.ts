@@ -157,6 +157,12 @@ export const runtimeOptions: Readonly<Record<keyof RuntimeOptions, DescribedOpti
     description:
       "Maximum memory of one run besides the weights, by an [estimate](../guide/tuning.md#memory-of-a-run) from the shapes of its inputs: `2GB`, `500MB`, or bytes. A batch of independent rows is split; a run that cannot be split fails with `LIMIT_EXCEEDED`. Not set: no limit; for `serve`, a quarter of the machine's memory.",
   },
+  maxPictureMemory: {
+    type: size,
+    default: "512MiB",
+    description:
+      "Maximum memory of decoded pictures at a time, counted as 8 bytes a pixel: `1GiB`, `500MB`, or bytes. Further pictures wait in the order of their calls; one that takes more alone fails with `LIMIT_EXCEEDED`.",
+  },
   maxTraceTime: {
     type: duration,
     default: "30s",
