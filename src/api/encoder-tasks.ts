@@ -163,7 +163,7 @@ export class EncoderTasks {
 }
 
 /** Whether a manifest is of a model with texts and pictures in one space: by its task, or by a graph that takes both. */
-function embedsPictures({ tasks, variants }: Manifest): boolean {
+export function embedsPictures({ tasks, variants }: Manifest): boolean {
   const takesBoth = variants.some(({ signature }) => {
     const names = signature?.inputs.map(({ name }) => name) ?? [];
     return names.includes("pixel_values") && names.includes("input_ids");

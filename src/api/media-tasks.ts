@@ -3,6 +3,7 @@ import type { ByteBudget } from "../concurrency/byte-budget.ts";
 import { InferyardError } from "../contract/errors.ts";
 import type { LanguageModel } from "../contract/language-model.ts";
 import type { Manifest, Variant } from "../models/manifest.ts";
+import { usesCtc } from "../models/language-tasks.ts";
 import { nameOfSuffix } from "../models/manifest/variant-names.ts";
 import { readJsonObject } from "../models/model-folder.ts";
 import { ModelHandle } from "../runtime/model-handle.ts";
@@ -45,7 +46,7 @@ export class MediaTasks {
   async transcribesByCtc({ model, ...request }: ModelRequest): Promise<boolean> {
     if (model === undefined) return false;
     const manifest = model instanceof ModelHandle ? model.manifest : await this.#runtime.manifest(model, modelOptions(request));
-    if (manifest.variants.some(({ architecture = "" }) => architecture.endsWith("ForCTC"))) return true;
+    if (usesCtc(manifest)) return true;
     (await import("../tasks/speech/transcribe.ts")).requireWhisper(manifest);
     return false;
   }

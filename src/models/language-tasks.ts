@@ -80,3 +80,8 @@ export function requireWriter({ name, tasks }: Pick<Manifest, "name" | "tasks">,
     "name a model for text-generation or text2text-generation, exported with its cache (Optimum: --task text-generation-with-past, text2text-generation-with-past)",
   );
 }
+
+/** Whether a model transcribes by CTC (connectionist temporal classification, Graves et al. 2006), by the class that its files name: it is loaded as a graph, and not as a language model. */
+export function usesCtc({ variants }: Pick<Manifest, "variants">): boolean {
+  return variants.some(({ architecture = "" }) => architecture.endsWith("ForCTC"));
+}

@@ -112,6 +112,7 @@ describe("where a value comes from", () => {
       cachePrecision: "fp16",
       i2sLayout: "arm",
       kernels: ["Q4_K_Wasm", "Q4_K_Scalar"],
+      machineCode: "avx2",
       tlTiles: ["3200x8640=160/96/32"],
       adapters: [{ path: "./adapter.gguf", scale: 0.5 }],
       replicas: "auto",

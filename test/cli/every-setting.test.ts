@@ -183,6 +183,7 @@ const loadSettings = {
   cachePrecision: ofLanguage("fp16"),
   i2sLayout: ofLanguage("arm"),
   kernels: ofLanguage(["Q4_K_Scalar"]),
+  machineCode: { given: "off", look: loadOptions },
   tlTiles: ofLanguage(["8x8=1/2/3"]),
   adapters: ofLanguage([{ path: "adapter.gguf", scale: 0.5 }]),
 } satisfies { readonly [Name in keyof RuntimeSettings]: Case<RuntimeSettings[Name]> };

@@ -4,7 +4,7 @@
 export interface RuntimeOptions {
   /** Where models run: `worker`, a thread per model; `process`, a child process per model, which isolates crashes of the engine and returns all memory when it ends; or `inline`, the calling thread. Not set: for backends that block their thread, a process if a memory budget is set, else a worker. */
   readonly host?: "inline" | "worker" | "process";
-  /** Number of replicas of a model, with one thread each: `auto` loads one per core for bulk work, as memory allows; a number also loads them when runs overlap; `1` disables replicas. A run goes to the replica with the least work. Default: "auto". */
+  /** Number of replicas of a model, with one thread each: `auto` loads one per core for bulk work, as memory allows; a number also loads them when runs overlap; `1` disables replicas. A run goes to the replica with the least work. Replicas that had no run for 6 s are unloaded. Default: "auto". */
   readonly replicas?: number | "auto";
   /** Maximum memory of the machine that all models may take together: `2GB`, `500MB`, `1.5GiB`, or bytes. Unused models are evicted to make room, the least recently used first. Not set: no limit; for `serve`, 80 % of the memory of the machine or of its control group. */
   readonly maxMemory?: number | string;

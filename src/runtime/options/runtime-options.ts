@@ -71,7 +71,7 @@ export const runtimeOptions: Readonly<Record<keyof RuntimeOptions, DescribedOpti
     default: "auto",
     flag: ["--replicas <number>", 'number of replicas of the model, or "auto"'],
     description:
-      "Number of replicas of a model, with one thread each: `auto` loads one per core for bulk work, as memory allows; a number also loads them when runs overlap; `1` disables replicas. A run goes to the replica with the least work.",
+      "Number of replicas of a model, with one thread each: `auto` loads one per core for bulk work, as memory allows; a number also loads them when runs overlap; `1` disables replicas. A run goes to the replica with the least work. Replicas that had no run for 6 s are unloaded.",
   },
   maxMemory: {
     type: size,

@@ -14,7 +14,7 @@ import { preparePictureGraph, readPictureSettings, runPictures } from "../vision
 import { backgroundColour } from "../vision/vision-options.ts";
 import type { ReadPageOptions } from "./read-options.ts";
 import type { ReadPage } from "./read-page.ts";
-import { type FieldValue, readTokenFields } from "./token-fields.ts";
+import { type ReadFieldValue, readTokenFields } from "./token-fields.ts";
 import { GraphDecoder, SequenceDecoder, type PictureTextDecoder } from "./token-decoders.ts";
 
 /** Names of the files of an export, in order of preference: a decoder with both branches, and one without a cache. */
@@ -130,7 +130,7 @@ interface DecodingRules {
 }
 
 /** The fields in what a model wrote after its prompt, without the first tag, which names the task. */
-async function readWrittenFields(model: MediaModel, tokenizer: Tokenizer, ids: readonly number[]): Promise<FieldValue> {
+async function readWrittenFields(model: MediaModel, tokenizer: Tokenizer, ids: readonly number[]): Promise<ReadFieldValue> {
   const { added_tokens: added } = (await model.readJson("tokenizer.json")) ?? {};
   const tokens = (Array.isArray(added) ? added : []).flatMap((each) =>
     isJsonObject(each) && typeof each["content"] === "string" ? [each["content"]] : [],

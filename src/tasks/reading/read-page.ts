@@ -14,7 +14,7 @@ import { type LinePicture, cutLine } from "./line-pictures.ts";
 import { detectorInput, lineInput } from "./picture-tensors.ts";
 import { type ReadPageOptions, defaultMinScore, readPageOptions } from "./read-options.ts";
 import { sortBoxes } from "./reading-order.ts";
-import type { FieldValue } from "./token-fields.ts";
+import type { ReadFieldValue } from "./token-fields.ts";
 import { findTextBoxes } from "./text-regions.ts";
 import { type ReadWord, findWords } from "./word-boxes.ts";
 
@@ -46,7 +46,7 @@ export interface ReadPage {
   /** Lines in the order of reading. */
   readonly lines: readonly ReadLine[];
   /** Fields of the page, with a model that reads fields (Donut). */
-  readonly fields?: FieldValue;
+  readonly fields?: ReadFieldValue;
   /** Size of the page in pixels. */
   readonly width: number;
   readonly height: number;

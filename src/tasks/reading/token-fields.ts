@@ -1,7 +1,7 @@
 /** Fields in a text with tags, as Donut (Kim et al. 2021, https://arxiv.org/abs/2111.15664) writes them: what `DonutProcessor.token2json` of transformers makes of it. */
 
 /** A field: a text, a list, or further fields by name. */
-export type FieldValue = string | readonly FieldValue[] | { readonly [name: string]: FieldValue };
+export type ReadFieldValue = string | readonly ReadFieldValue[] | { readonly [name: string]: ReadFieldValue };
 
 const separator = "<sep/>";
 
@@ -9,15 +9,15 @@ const separator = "<sep/>";
  * `<s_name>...</s_name>` becomes the field `name`; values separated by `<sep/>` become lists, and fields within fields objects. A tag without its end is left out. Tokens
  * such as `<yes/>`, of `addedTokens`, stand for their names where they are a whole value. A text without fields is `{ text_sequence }`.
  */
-export function readTokenFields(text: string, addedTokens: ReadonlySet<string>): FieldValue {
+export function readTokenFields(text: string, addedTokens: ReadonlySet<string>): ReadFieldValue {
   const { fields, rest, following } = readFields(text, addedTokens);
   if (following !== undefined) return [fields, ...readList(following, addedTokens)];
   return Object.keys(fields).length > 0 ? fields : { text_sequence: rest };
 }
 
 /** Groups of fields that are separated from each other. */
-function readList(text: string, addedTokens: ReadonlySet<string>): readonly FieldValue[] {
-  const groups: FieldValue[] = [];
+function readList(text: string, addedTokens: ReadonlySet<string>): readonly ReadFieldValue[] {
+  const groups: ReadFieldValue[] = [];
   for (let remaining: string | undefined = text; remaining !== undefined;) {
     const { fields, following } = readFields(remaining, addedTokens);
     if (following !== undefined || Object.keys(fields).length > 0) groups.push(fields);
@@ -27,7 +27,7 @@ function readList(text: string, addedTokens: ReadonlySet<string>): readonly Fiel
 }
 
 interface FieldGroup {
-  readonly fields: Readonly<Record<string, FieldValue>>;
+  readonly fields: Readonly<Record<string, ReadFieldValue>>;
   /** What no field was found in. */
   readonly rest: string;
   /** What follows a separator behind the last field; undefined if there is none. */
@@ -36,7 +36,7 @@ interface FieldGroup {
 
 /** The fields of a text up to a separator between groups. */
 function readFields(text: string, addedTokens: ReadonlySet<string>): FieldGroup {
-  const fields = new Map<string, FieldValue>();
+  const fields = new Map<string, ReadFieldValue>();
   for (let rest = text; ;) {
     const start = /<s_(.*?)>/i.exec(rest);
     if (start === null) return { fields: Object.fromEntries(fields), rest };
@@ -71,7 +71,7 @@ function contentBetween(text: string, open: string, close: string): string | und
 }
 
 /** A value that has fields itself, or one or several texts. Undefined where no field was found in it. */
-function readValue(content: string, addedTokens: ReadonlySet<string>): FieldValue | undefined {
+function readValue(content: string, addedTokens: ReadonlySet<string>): ReadFieldValue | undefined {
   const values =
     content.includes("<s_") && content.includes("</s_")
       ? readList(content, addedTokens)

@@ -1,5 +1,5 @@
 /** Pictures through a graph, in batches. */
-import { at } from "../../contract/checked.ts";
+import { at, omitUndefined } from "../../contract/checked.ts";
 import type { ByteBudget } from "../../concurrency/byte-budget.ts";
 import { InferyardError, throwIfAborted } from "../../contract/errors.ts";
 import { encodeFloat16 } from "../../contract/float16.ts";
@@ -10,6 +10,7 @@ import type { PictureSize } from "../../processors/images/resize-picture.ts";
 import { readImageSettings } from "../../processors/images/read-image-settings.ts";
 import type { LoadedGraph, MediaModel } from "../definition/media-task.ts";
 import type { PictureSource } from "../../processors/images/picture-source.ts";
+import { DecodeAhead, type PreparedPicture } from "./decode-ahead.ts";
 import { withSamples } from "./picture-samples.ts";
 import { type VisionOptions, backgroundColour } from "./vision-options.ts";
 
@@ -81,13 +82,10 @@ export async function preparePictureGraph(model: MediaModel, graph: LoadedGraph)
   };
 }
 
-/** A picture as a graph takes it. */
-interface PreparedPicture {
-  readonly size: PictureSize;
-  readonly pixels: PixelBatch;
-}
-
-/** Runs pictures through a graph and calls `take` for each batch, in order. `others`: further inputs of each run. */
+/**
+ * Runs pictures through a graph and calls `take` for each batch, in order. While the graph computes a batch, the pictures of the next one are decoded and prepared.
+ * `others`: further inputs of each run.
+ */
 export async function runPictures(
   { graph, settings, input, maxBatch, budget }: PictureGraph,
   pictures: readonly PictureSource[],
@@ -97,27 +95,40 @@ export async function runPictures(
   const { batchSize = 8, signal, outputs, others = {} } = options;
   const background = backgroundColour(options);
   const size = settings.padEnd === undefined ? Math.min(batchSize, maxBatch) : Math.min(1, maxBatch);
-  for (let first = 0, next = 0; first < pictures.length; first = next) {
-    const prepared: PreparedPicture[] = [];
-    // One after the other, and none is held once its pixel values are there: a header of some bytes can ask for hundreds of megabytes.
-    for (let count = 0; next < pictures.length && prepared.length < size && count < maxBatchPixels; next++) {
-      throwIfAborted(signal);
-      const decoding = { channels: settings.channels, background, budget, signal };
-      const picture = await withSamples(at(pictures, next), next, decoding, (samples) => ({
-        size: { width: samples.width, height: samples.height },
-        pixels: processPictures([samples], settings),
-      }));
-      count += picture.pixels.mask.length;
-      prepared.push(picture);
-    }
-    throwIfAborted(signal);
-    const pixels = joinPixels(prepared.map((picture) => picture.pixels));
+  const decoding = { channels: settings.channels, background, budget, signal };
+  const decoder = new DecodeAhead(pictures.length, (index) =>
+    withSamples(at(pictures, index), index, decoding, (samples) => ({
+      size: { width: samples.width, height: samples.height },
+      pixels: processPictures([samples], settings),
+    })),
+  );
+  const compute = async (batch: Omit<PictureBatch, "outputs">): Promise<void> => {
+    const { pixels } = batch;
     const tensors = { ...others, [input.name]: pixelTensor(pixels, input), ...maskTensor(graph, pixels) };
-    const computed = await graph.run(tensors, {
-      ...(outputs === undefined ? {} : { outputs }),
-      ...(signal === undefined ? {} : { signal }),
-    });
-    take({ first, pictures: prepared.map((picture) => picture.size), pixels, outputs: computed });
+    const computed = await graph.run(tensors, omitUndefined({ outputs, signal }));
+    take({ ...batch, outputs: computed });
+  };
+  let computing: Promise<void> = Promise.resolve();
+  let first = 0;
+  try {
+    while (!decoder.isDone) {
+      const prepared: PreparedPicture[] = [];
+      for (let count = 0; !decoder.isDone && prepared.length < size && count < maxBatchPixels;) {
+        throwIfAborted(signal);
+        const picture = await decoder.next();
+        count += picture.pixels.mask.length;
+        prepared.push(picture);
+      }
+      throwIfAborted(signal);
+      const pixels = joinPixels(prepared.map((picture) => picture.pixels));
+      await computing;
+      computing = compute({ first, pictures: prepared.map((picture) => picture.size), pixels });
+      computing.catch(() => {}); // it is thrown where it is awaited
+      first += prepared.length;
+    }
+    await computing;
+  } finally {
+    await computing.catch(() => {});
   }
 }
 

@@ -41,6 +41,7 @@ export const settingRows: Readonly<Record<Exclude<SettingName, "server">, Settin
   cachePrecision: same("fp16"),
   i2sLayout: same("arm"),
   kernels: { text: "Q4_K_Wasm,Q4_K_Scalar", value: ["Q4_K_Wasm", "Q4_K_Scalar"] },
+  machineCode: same("avx2"),
   tlTiles: { text: "3200x8640=160/96/32", value: ["3200x8640=160/96/32"] },
   adapters: { text: "a.gguf=0.5", value: [{ path: "a.gguf", scale: 0.5 }] },
   replicas: { text: "3", value: 3 },
