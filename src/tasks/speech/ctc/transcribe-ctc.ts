@@ -4,7 +4,7 @@ import { runSound, type SoundGraph } from "../sound-graph.ts";
 import { readCtcVocabulary, type CtcVocabulary } from "./ctc-vocabulary.ts";
 import { collapse, type CtcWord, takeBest, toWords } from "./decode-ctc.ts";
 import { yieldToEventLoop } from "../../../platform/event-loop.ts";
-import { CtcBeamSearch, defaultBeamSettings } from "./words/beam-search.ts";
+import { CtcBeamSearch, defaultCtcBeamSettings } from "./words/beam-search.ts";
 import { readWordVocabulary, type WordVocabulary } from "./words/read-words.ts";
 import { InferyardError } from "../../../contract/errors.ts";
 
@@ -44,6 +44,18 @@ function samplesPerFrame({ manifest }: MediaModel): number {
   return (strides as readonly number[]).reduce((product, stride) => product * stride, 1);
 }
 
+/** Samples that the first frame of the logits is computed from: the receptive field of the convolutions. */
+function samplesOfFrame({ manifest }: MediaModel): number {
+  const { conv_kernel: kernels, conv_stride: strides } = manifest.variants[0]?.config ?? {};
+  if (!Array.isArray(kernels) || !Array.isArray(strides)) return 400;
+  let [field, step] = [1, 1];
+  for (const [layer, kernel] of kernels.entries()) {
+    field += (Number(kernel) - 1) * step;
+    step *= Number(strides[layer] ?? 1);
+  }
+  return Number.isFinite(field) ? field : 400;
+}
+
 /** Transcribes a sound at the sample rate of the model's extractor. Throws MODEL_UNSUPPORTED for a model without a vocabulary. */
 export async function transcribeByCtc(
   model: MediaModel,
@@ -55,6 +67,8 @@ export async function transcribeByCtc(
   const decoder = createDecoder(vocabulary, await readWordVocabulary(model, vocabulary), model, beams);
   const stride = samplesPerFrame(model);
   const { sampleRate } = graph.extractor;
+  // A shorter sound has no frame, and a graph fails on it.
+  if (samples.length < samplesOfFrame(model)) return { text: "", words: [] };
   const whole = windowSeconds.whole * sampleRate;
   const overlap = Math.round((windowSeconds.overlap * sampleRate) / stride) * stride;
   for (let start = 0; ;) {
@@ -97,7 +111,7 @@ function createDecoder(
   { manifest }: MediaModel,
   beams: number | undefined,
 ): CtcDecoder {
-  if (words !== undefined) return new WordDecoder(words, vocabulary, manifest.name, beams ?? defaultBeamSettings.beams);
+  if (words !== undefined) return new WordDecoder(words, vocabulary, manifest.name, beams ?? defaultCtcBeamSettings.beams);
   if (beams === undefined) return new GreedyDecoder(vocabulary);
   throw new InferyardError("INPUT_INVALID", `"beams" has no effect on ${manifest.name}, which has no vocabulary of words`, {
     remedy: 'leave "beams" out, or put a folder language_model with unigrams.txt or an ARPA file beside its weights',
@@ -135,7 +149,7 @@ class WordDecoder implements CtcDecoder {
   readonly #lowerCase: boolean;
 
   constructor({ alphabet, scores }: WordVocabulary, { lowerCase }: CtcVocabulary, name: string, beams: number) {
-    this.#search = new CtcBeamSearch(alphabet, scores, { ...defaultBeamSettings, beams });
+    this.#search = new CtcBeamSearch(alphabet, scores, { ...defaultCtcBeamSettings, beams });
     this.#labels = alphabet.labels.length;
     this.#name = name;
     this.#lowerCase = lowerCase;

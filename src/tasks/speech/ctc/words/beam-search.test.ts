@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { CtcBeamSearch, defaultBeamSettings } from "./beam-search.ts";
+import { CtcBeamSearch, defaultCtcBeamSettings } from "./beam-search.ts";
 import { readArpa } from "./ngram-model.ts";
 import { defaultWordWeights, WordScores } from "./word-scores.ts";
 
@@ -38,7 +38,7 @@ describe("beam search with an n-gram model", () => {
       const { alpha, beta, unk_score_offset: unknownOffset, score_boundary: hasBoundaries } = each.attrs;
       const model = await readArpa(bytes(arpa), "small.arpa");
       const scores = new WordScores(each.unigrams, model, { alpha, beta, unknownOffset, hasBoundaries });
-      const search = new CtcBeamSearch(alphabet, scores, { ...defaultBeamSettings, beams: each.beams });
+      const search = new CtcBeamSearch(alphabet, scores, { ...defaultCtcBeamSettings, beams: each.beams });
       for (const row of each.logits) search.push(Float32Array.from(row));
       const found = search.finish().slice(0, each.results.length);
       expect(found.map(({ words }) => words.map(({ word }) => word).join(" "))).toEqual(each.results.map(({ text }) => text));
@@ -81,7 +81,7 @@ describe("beam search with an n-gram model", () => {
   });
 
   it("prefers words of a list, without a model", () => {
-    const search = new CtcBeamSearch(alphabet, new WordScores(["bad"], undefined, defaultWordWeights), defaultBeamSettings);
+    const search = new CtcBeamSearch(alphabet, new WordScores(["bad"], undefined, defaultWordWeights), defaultCtcBeamSettings);
     // b, a, then c is a little more probable than d.
     for (const [symbol, other] of [
       [3, 0],

@@ -13,7 +13,7 @@ export interface CtcAlphabet {
 }
 
 /** Limits of a search. */
-export interface BeamSettings {
+export interface CtcBeamSettings {
   /** Number of texts that are extended at the same time. */
   readonly beams: number;
   /** A text whose score is lower than the best by more than this is dropped. */
@@ -22,7 +22,7 @@ export interface BeamSettings {
   readonly minLogProbability: number;
 }
 
-export const defaultBeamSettings: BeamSettings = { beams: 100, maxScoreDifference: 10, minLogProbability: -5 };
+export const defaultCtcBeamSettings: CtcBeamSettings = { beams: 100, maxScoreDifference: 10, minLogProbability: -5 };
 
 /** Smallest log probability of a symbol. */
 const logProbabilityFloor = Math.log(1e-15);
@@ -87,12 +87,12 @@ const noPartial: PartialWord = { text: "", tokens: [], start: -1, end: -1, sum: 
 export class CtcBeamSearch {
   readonly #alphabet: CtcAlphabet;
   readonly #scores: WordScores;
-  readonly #settings: BeamSettings;
+  readonly #settings: CtcBeamSettings;
   #beams: readonly Beam[];
   #frame = 0;
   #nodes = 1;
 
-  constructor(alphabet: CtcAlphabet, scores: WordScores, settings: BeamSettings) {
+  constructor(alphabet: CtcAlphabet, scores: WordScores, settings: CtcBeamSettings) {
     this.#alphabet = alphabet;
     this.#scores = scores;
     this.#settings = settings;

@@ -101,7 +101,7 @@ async function readNgrams(folder: Folder, names: readonly string[]): Promise<Ngr
 
 /** The weights of attrs.json; pyctcdecode's defaults where the file or a field is absent. */
 function readWeights(attributes: JsonObject = {}, folder: Folder): WordWeights {
-  const get = <Kind extends "number" | "boolean">(name: string, kind: Kind, byDefault: number | boolean): unknown => {
+  const get = (name: string, kind: "number" | "boolean", byDefault: number | boolean): unknown => {
     const value = attributes[name] ?? byDefault;
     if (typeof value === kind) return value;
     throw new InferyardError(

@@ -58,7 +58,7 @@ export class WordScores {
     if (partial === "" || this.#prefixes.has(partial)) return 0;
     const known = this.#partial.get(partial);
     if (known !== undefined) return known;
-    const length = [...partial].length;
+    const { length } = Array.from(partial);
     const { unknownOffset } = this.#weights;
     const score = length > averageLength ? (unknownOffset * length) / averageLength : unknownOffset;
     if (this.#partial.size > 100_000) this.#partial.clear();
