@@ -109,6 +109,8 @@ export interface PlanSettings {
   isModelConstant(literal: Literal): boolean;
   /** Whether the machine has an 8-bit dot product. If true, quantized activations are stored as bytes. Default: false. */
   readonly hasByteDot?: boolean;
+  /** Whether machine code computes products, whose vectors have more than 128 bits: weights are packed for it. Default: false. */
+  readonly hasWideVectors?: boolean;
   /** Threads that may compute one call in parallel: each gets its own scratch memory. Default: 1. */
   readonly threads?: number;
   /** Names of the inputs that are states (see `AppendedState`). Default: none. */
@@ -342,6 +344,7 @@ class Planner {
       value !== undefined && values.has(value);
     return {
       isOutputUsed: (output) => isAmong(this.#lastUse, outputs[output]),
+      hasWideVectors: this.#settings.hasWideVectors === true,
       hasByteLayout: (value) => isAmong(this.#byteLayoutValues, value),
       blockKernelFor: this.#settings.blockKernelFor ?? (({ type }) => ({ id: blockKernelId(type), kind: "generated" })),
     };

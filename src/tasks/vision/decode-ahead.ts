@@ -1,23 +1,31 @@
-/** Pictures decoded beside the computation of earlier ones. */
-import type { Picture } from "../../processors/images/picture.ts";
+/** Pictures decoded and prepared beside the computation of earlier ones. */
+import type { PixelBatch } from "../../processors/images/process-pictures.ts";
+import type { PictureSize } from "../../processors/images/resize-picture.ts";
+
+/** A picture as a graph takes it. */
+export interface PreparedPicture {
+  /** Its size as given. */
+  readonly size: PictureSize;
+  readonly pixels: PixelBatch;
+}
 
 /** Pictures that are decoded at once: decoders run on threads of their own. */
 const decodersAtOnce = 2;
 /** Pixels of a picture behind which the next ones are decoded before they are asked for. After a larger picture one is decoded at a time, so that memory is bounded. */
 const maxPixelsAhead = 8_000_000;
 
-/** Decodes pictures in order; up to two are decoded ahead of the picture that is asked for. */
+/** Prepares pictures in order; up to two are prepared ahead of the picture that is asked for. */
 export class DecodeAhead {
-  readonly #decode: (index: number) => Promise<Picture>;
+  readonly #prepare: (index: number) => Promise<PreparedPicture>;
   readonly #count: number;
-  /** Pictures from index `#next` on that are being decoded or are decoded. */
-  readonly #ahead: Promise<Picture>[] = [];
+  /** Pictures from index `#next` on that are being prepared or are prepared. */
+  readonly #ahead: Promise<PreparedPicture>[] = [];
   #next = 0;
 
-  /** `decode` decodes the picture with an index below `count`. */
-  constructor(count: number, decode: (index: number) => Promise<Picture>) {
+  /** `prepare` decodes and prepares the picture with an index below `count`. */
+  constructor(count: number, prepare: (index: number) => Promise<PreparedPicture>) {
     this.#count = count;
-    this.#decode = decode;
+    this.#prepare = prepare;
   }
 
   /** Whether all pictures were returned. */
@@ -26,19 +34,19 @@ export class DecodeAhead {
   }
 
   /** The next picture. Throws what its decoder throws. */
-  async next(): Promise<Picture> {
-    const picture = await (this.#ahead.shift() ?? this.#decode(this.#next));
+  async next(): Promise<PreparedPicture> {
+    const picture = await (this.#ahead.shift() ?? this.#prepare(this.#next));
     this.#next += 1;
-    if (picture.width * picture.height <= maxPixelsAhead) this.#start();
+    if (picture.size.width * picture.size.height <= maxPixelsAhead) this.#start();
     return picture;
   }
 
   #start(): void {
     while (this.#ahead.length < decodersAtOnce && this.#next + this.#ahead.length < this.#count) {
-      const decoded = this.#decode(this.#next + this.#ahead.length);
+      const prepared = this.#prepare(this.#next + this.#ahead.length);
       // An error is thrown where the picture is asked for, if it is.
-      decoded.catch(() => {});
-      this.#ahead.push(decoded);
+      prepared.catch(() => {});
+      this.#ahead.push(prepared);
     }
   }
 }
