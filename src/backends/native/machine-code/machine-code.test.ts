@@ -34,13 +34,21 @@ const mappedFiles = (): number =>
 const hasTool = (name: string): boolean => spawnSync(name, ["--version"]).status === 0;
 
 /** Stores its six register arguments and two of the stack as 64-bit integers from the first on. */
-const storeArguments = Uint8Array.from([
-  ...[0x48, 0x89, 0x3f], // mov [rdi], rdi
-  ...[0x48, 0x89, 0x77, 8, 0x48, 0x89, 0x57, 16, 0x48, 0x89, 0x4f, 24], // mov [rdi+8], rsi; [rdi+16], rdx; [rdi+24], rcx
-  ...[0x4c, 0x89, 0x47, 32, 0x4c, 0x89, 0x4f, 40], // mov [rdi+32], r8; [rdi+40], r9
-  ...[0x48, 0x8b, 0x44, 0x24, 8, 0x48, 0x89, 0x47, 48], // mov rax, [rsp+8]; mov [rdi+48], rax
-  ...[0x48, 0x8b, 0x44, 0x24, 16, 0x48, 0x89, 0x47, 56, 0xc3], // mov rax, [rsp+16]; mov [rdi+56], rax; ret
-]);
+const storeArguments = Uint8Array.from(
+  [
+    [0x48, 0x89, 0x3f], // mov [rdi], rdi
+    [0x48, 0x89, 0x77, 8], // mov [rdi+8], rsi
+    [0x48, 0x89, 0x57, 16], // mov [rdi+16], rdx
+    [0x48, 0x89, 0x4f, 24], // mov [rdi+24], rcx
+    [0x4c, 0x89, 0x47, 32], // mov [rdi+32], r8
+    [0x4c, 0x89, 0x4f, 40], // mov [rdi+40], r9
+    [0x48, 0x8b, 0x44, 0x24, 8], // mov rax, [rsp+8]
+    [0x48, 0x89, 0x47, 48], // mov [rdi+48], rax
+    [0x48, 0x8b, 0x44, 0x24, 16], // mov rax, [rsp+16]
+    [0x48, 0x89, 0x47, 56], // mov [rdi+56], rax
+    [0xc3], // ret
+  ].flat(),
+);
 const list: readonly MachineArgument[] = [
   { kind: "address", operand: 1, pieceBytes: 0 },
   { kind: "operand", operand: 0 },
