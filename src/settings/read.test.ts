@@ -132,6 +132,7 @@ describe("where a value comes from", () => {
       maxParkedMemory: "512MB",
       unlistedMembers: true,
       maxRunMemory: "1GB",
+      maxPictureMemory: "1GB",
       maxTraceTime: "10s",
       maxTraceMemory: "256MiB",
       maxCrashes: 3,

@@ -29,7 +29,8 @@ import { EngineMemory } from "../memory/engine-memory.ts";
 import type { DiscardPages } from "../memory/idle-pages.ts";
 import type { EngineReplica, SharedEngineState } from "./engine-replicas.ts";
 import { CacheProgram } from "./decode/cache-program.ts";
-import type { DecoderCache, DecoderProgram, StateSettings } from "./decode/decoder-engine.ts";
+import { heldSources, SourceBlocks } from "./decode/source-blocks.ts";
+import type { DecoderCache, DecoderProgram, SourceStates, StateSettings } from "./decode/decoder-engine.ts";
 import type { PastInput } from "./decode/decoder-inputs.ts";
 import { type DecoderSizes, fineSizes } from "./decode/decoder-sizes.ts";
 import { KvCache } from "./decode/kv-cache.ts";
@@ -82,6 +83,7 @@ export class Compiler implements GraphCompiler {
   readonly #kernels = new Set<string>();
   readonly #modules: SharedEngineState["modules"][number][] = [];
   #memory: EngineMemory;
+  readonly #sourceBlocks: SourceBlocks;
   readonly #folding: ModelFolding;
   /** The kernel calls of all executables, including disposed ones. */
   readonly tally: KernelTally = new KernelTally();
@@ -114,6 +116,7 @@ export class Compiler implements GraphCompiler {
       findPacked: (literal, layout) =>
         packed?.get(this.#folding.cache.getId(literal) ?? -1)?.find((location) => location.layout === layout),
     });
+    this.#sourceBlocks = new SourceBlocks(this.#memory);
     const noThreads = (): never => {
       throw new InferyardError("CONTRACT_VIOLATION", "threads were requested without a function that starts them");
     };
@@ -213,8 +216,9 @@ export class Compiler implements GraphCompiler {
     return new KvCache(this.#memory, states, capacity);
   }
 
-  /** Nothing to do: each run is given the tensors of its sources. */
-  releaseSource(): void {}
+  releaseSource(source: SourceStates): void {
+    this.#sourceBlocks.release(source);
+  }
 
   /** Runs `work`. If `defers`, the kernels of executables that it makes are compiled when these first run; weights are packed at once. */
   withDeferredKernels<Result>(defers: boolean, work: () => Result): Result {
@@ -227,11 +231,12 @@ export class Compiler implements GraphCompiler {
   }
 
   compile(graph: Graph, { budget }: { readonly budget: TraceBudget }): Executable {
-    return this.#compile(graph, { states: [], batch: 1, stateType: "float32", budget });
+    return this.#compile(graph, { states: [], held: [], batch: 1, stateType: "float32", budget });
   }
 
   compileDecoder(graph: Graph, settings: StateSettings & { readonly budget: TraceBudget }): DecoderProgram {
-    return new CacheProgram(this.#compile(graph, settings), settings);
+    const held = heldSources(settings.sources);
+    return new CacheProgram(this.#compile(graph, { ...settings, held }), { ...settings, held, blocks: this.#sourceBlocks });
   }
 
   /** Optimizes, plans and compiles a graph. States are stored in as many blocks as there are sequences (see `PlanSettings`). */
@@ -239,15 +244,16 @@ export class Compiler implements GraphCompiler {
     traced: Graph,
     {
       states,
+      held,
       batch,
       stateType,
       budget,
-    }: Pick<StateSettings, "states" | "batch" | "stateType"> & { readonly budget: TraceBudget },
+    }: Pick<StateSettings, "states" | "batch" | "stateType"> & { readonly held: readonly string[]; readonly budget: TraceBudget },
   ): Executable {
     const { graphOptimization: level = "all" } = this.#settings;
     const optimized = optimize(traced, { level, fold: this.fold, budget });
     const graph = stateType === "float16" ? withHalfStates(optimized, states) : optimized;
-    const plan = this.#plan(graph, { states, stateBlocks: batch, budget });
+    const plan = this.#plan(graph, { states, sources: held, stateBlocks: batch, budget });
     budget.checkTime();
     const { kernels } = plan;
     const { functions } = plan;
@@ -282,7 +288,7 @@ export class Compiler implements GraphCompiler {
   }
 
   /** Plans with kernels that passed their checks. Each round excludes at least one function more. */
-  #plan(graph: Graph, settings: Pick<PlanSettings, "states" | "stateBlocks" | "budget">): Plan {
+  #plan(graph: Graph, settings: Pick<PlanSettings, "states" | "sources" | "stateBlocks" | "budget">): Plan {
     const { features, kernelChecks } = this.#settings;
     const isExcluded = (name: string): boolean => kernelChecks?.hasFailed(name) === true;
     for (;;) {
@@ -290,6 +296,7 @@ export class Compiler implements GraphCompiler {
         planGraph(graph, {
           isModelConstant: (literal) => this.#folding.cache.isModelConstant(literal),
           hasByteDot: features.byteDot !== "none",
+          hasWideVectors: this.#settings.machineCode !== undefined,
           threads: this.#threadCount,
           isExcluded,
           ...(kernelChecks === undefined ? {} : { blockKernelFor: (blocks) => this.#blockKernelFor(kernelChecks, blocks) }),

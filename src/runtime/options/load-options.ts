@@ -55,7 +55,7 @@ export const loadSettings: Readonly<Record<keyof UserLoadSettings, LoadSettingOp
     type: boolean,
     scope: "all",
     description:
-      "Whether the engine may keep memory between runs. `false` releases it after each run, and runs are slower ([measured](../guide/tuning.md#knobs)). Targets whose engine has no such setting are refused, as with `memoryPattern`.",
+      "Whether the engine may keep memory between runs. `false` releases it after each run, and large runs are slower ([measured](../guide/tuning.md#knobs)). Not set: yes, except where `maxRunMemory` is set, as in `serve`. Targets whose engine has no such setting are refused, as with `memoryPattern`.",
     flag: ["--memory-arena <yes>", "whether the engine may keep memory between runs"],
   },
   contextLength: {

@@ -60,6 +60,7 @@ export const settingRows: Readonly<Record<Exclude<SettingName, "server">, Settin
   maxParkedMemory: same("512MB"),
   unlistedMembers: { text: "true", value: true },
   maxRunMemory: same("1GB"),
+  maxPictureMemory: same("1GB"),
   maxTraceTime: same("10s"),
   maxTraceMemory: same("256MiB"),
   maxCrashes: { text: "3", value: 3 },

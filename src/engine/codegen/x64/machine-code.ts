@@ -21,12 +21,14 @@ export interface MachineCode {
   free(): void;
 }
 
-/** Generates the machine code of those kernels that have some for the level of `machineCode`. Without `machineCode` there is none. */
+/** Generates the machine code of those distinct kernels that have some for the level of `machineCode`. Without `machineCode` there is none. */
 export function generateMachineKernels(
   kernels: readonly Kernel[],
   machineCode: MachineCode | undefined,
 ): readonly MachineKernel[] {
-  return machineCode === undefined ? [] : kernels.flatMap((kernel) => kernel.machineKernel?.(machineCode.level) ?? []);
+  if (machineCode === undefined) return [];
+  const distinct = new Map(kernels.map((kernel) => [kernel.key, kernel]));
+  return [...distinct.values()].flatMap((kernel) => kernel.machineKernel?.(machineCode.level) ?? []);
 }
 
 /** Replaces the functions of compiled kernels by machine code for the same keys. Without `machineCode` nothing is replaced. */
