@@ -23,7 +23,10 @@ const requests: fc.Arbitrary<Conv2dRequest> = fc
     groups: fc.constantFrom(1, 1, 2, 3),
     channels: size(7),
     outputs: fc.oneof(size(9), size(60)),
-    window: fc.oneof(windows, size(200).map((width): KernelWindow => ({ input: [2, width], size: [1, 1] }))),
+    window: fc.oneof(
+      windows,
+      size(200).map((width): KernelWindow => ({ input: [2, width], size: [1, 1] })),
+    ),
     bias: fc.boolean(),
     activation: fc.constantFrom("none" as const, "relu" as const),
   })
@@ -53,7 +56,13 @@ describe.each(["AVX2", "AVX-512"] as const)("convolutions in machine code with %
           weights: randomFloats((outChannels * inChannels * extent[0] * extent[1]) / groups, 2),
           bias: randomFloats(outChannels, 3),
         };
-        const { wasm, machine } = runBoth(conv2d(request), inputs, batch * outChannels * output[0] * output[1] * 4, machineCode, calls);
+        const { wasm, machine } = runBoth(
+          conv2d(request),
+          inputs,
+          batch * outChannels * output[0] * output[1] * 4,
+          machineCode,
+          calls,
+        );
         const numbers = (bytes: Uint8Array) => new Float32Array(bytes.slice().buffer);
         for (const each of machine) expect(numbers(each), JSON.stringify(request)).toEqual(numbers(wasm));
       }),
