@@ -57,7 +57,7 @@ describe.each(["AVX2", "AVX-512"] as const)("convolutions in machine code with %
         const numbers = (bytes: Uint8Array) => new Float32Array(bytes.slice().buffer);
         for (const each of machine) expect(numbers(each), JSON.stringify(request)).toEqual(numbers(wasm));
       }),
-      { numRuns: amount(3000, 40) },
+      { numRuns: amount(3000, 25) },
     );
   });
 });
