@@ -4,7 +4,8 @@ import { GenerationStream } from "../tasks/generation/generation-stream.ts";
 import { transcribeByCtc } from "../tasks/speech/ctc/transcribe-ctc.ts";
 import { toSegments } from "../tasks/speech/ctc/ctc-segments.ts";
 import { prepareSoundGraph } from "../tasks/speech/sound-graph.ts";
-import { readSound, type SoundInput } from "../tasks/speech/sound-input.ts";
+import { isSoundChunks } from "../tasks/speech/live/sound-chunks.ts";
+import { readSound, type SpokenSound } from "../tasks/speech/sound-input.ts";
 import { getWhisperSettings, type TranscribeOptions, transcribeOptions } from "../tasks/speech/transcribe-options.ts";
 import type { Transcript, TranscriptSegment } from "../tasks/speech/transcript.ts";
 import type { MediaTasks } from "./media-tasks.ts";
@@ -33,9 +34,13 @@ function requireCtcOptions(request: TranscribeRequest): void {
 }
 
 /** Transcribes a sound. The stream is returned once the options are checked; segments come as soon as their words are final. */
-export function startCtcTranscription(media: MediaTasks, sound: SoundInput, request: TranscribeRequest): TranscriptStream {
+export function startCtcTranscription(media: MediaTasks, sound: SpokenSound, request: TranscribeRequest): TranscriptStream {
   refuseUnknownOptions({ verb: "transcribe", optionNames: Object.keys(transcribeOptions), request });
   requireCtcOptions(request);
+  if (isSoundChunks(sound))
+    throw new InferyardError("MODEL_UNSUPPORTED", "a model that transcribes by CTC reads a whole sound, and no chunks", {
+      remedy: "name a Whisper, or give the whole sound",
+    });
   const { language, timestamps, onProgress, stream: _stream, signal, ...others } = request;
   return new GenerationStream<Transcript & TaskRun, TranscriptSegment>([], (emit, cancelled) => {
     const either = signal === undefined ? cancelled : AbortSignal.any([signal, cancelled]);

@@ -64,7 +64,6 @@ export function kernelsOfFormat(type: string, format: BlockFormat): readonly Ker
       level,
       implementation: { kind: "machine", level },
       rowMultiple: panelColumns,
-      isOptional: true,
     })),
     { ...generated, id: blockKernelId(type), level: "wasm-simd128", implementation: { kind: "wasm" } },
     {

@@ -40,10 +40,10 @@ export interface KernelMachine {
   readonly wasm: { readonly simd: boolean; readonly relaxedSimd: boolean };
   /** Whether there is an NVIDIA GPU; otherwise the reason, without a full stop. */
   readonly cuda: true | string;
-  /**
-   * Whether machine code can be called: koffi is installed and the system allows it; otherwise the reason, without a full stop.
-   */
+  /** Whether machine code can be called; otherwise the reason, without a full stop. */
   readonly machineCode: true | string;
+  /** The highest level of machine code that the settings of a model allow. Default: any. */
+  readonly maxMachineLevel?: X64Level;
 }
 
 /** Instruction sets of a processor that a level needs, as `CpuFacts.features` names them. */

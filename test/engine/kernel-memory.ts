@@ -12,7 +12,8 @@ export const featureSets: readonly WasmFeatures[] = features.relaxedSimd
   ? [features, { ...features, relaxedSimd: false, byteDot: "none" }]
   : [features];
 
-type Numbers =
+/** Elements of a tensor. */
+export type Numbers =
   | Float32Array
   | Int32Array
   | Int16Array
@@ -50,6 +51,16 @@ export class KernelMemory {
     if (this.#end > this.memory.buffer.byteLength) throw new Error("the test's memory is too small");
     this.#guards.push({ start: end, end: this.#end });
     return { offset, data };
+  }
+
+  /** The same in the last bytes of the memory, followed by those alone that kernels may read. One tensor of a memory lies there. */
+  roomAtEnd<Kind extends Numbers>(kind: NumbersOf<Kind>, length: number): { readonly offset: number; readonly data: Kind } {
+    const { byteLength } = new kind(new ArrayBuffer(8 * length), 0, length);
+    const padded = Math.ceil((byteLength + readPaddingBytes) / 16) * 16;
+    const offset = this.memory.buffer.byteLength - padded;
+    if (offset < this.#end) throw new Error("the test's memory is too small");
+    this.#guards.push({ start: offset + byteLength, end: offset + padded });
+    return { offset, data: new kind(this.memory.buffer as ArrayBuffer, offset, length) };
   }
 
   /** Runs a kernel in as many calls as `splits` asks for, from the last to the first, and checks that nothing behind a tensor was written. */

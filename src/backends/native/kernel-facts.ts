@@ -155,7 +155,7 @@ async function openMachine(checks: KernelChecks): Promise<MachineCode | string> 
   if (openMachineCode === undefined) return "a page calls no native code";
   try {
     const { create, features } = openMachineCode();
-    checks.addMachineCode(create(), features);
+    checks.addMachineCode(create, features);
     return create();
   } catch (error) {
     if (error instanceof InferyardError) return error.message;

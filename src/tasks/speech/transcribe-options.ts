@@ -63,6 +63,16 @@ export interface TranscribeOptions {
   readonly vadModel?: string;
   /** false: the whole sound is transcribed, even with `vadModel`. Default: true with `vadModel`. */
   readonly vad?: boolean;
+  /**
+   * For sound in chunks: seconds of silence after which the speech before them is final. Needs `vadModel`; without it a text is final when 30 seconds are full.
+   * Default: 2.
+   */
+  readonly pauseSeconds?: number;
+  /**
+   * For sound in chunks: after so many seconds of new speech the stream gives the text so far as a segment with `isProvisional`, unless more chunks are waiting.
+   * Default: no provisional text.
+   */
+  readonly provisionalSeconds?: number;
   /** Called with the seconds of the sound that are done, and with all. Default: no call. */
   readonly onProgress?: (progress: TranscriptionProgress) => void;
   /** Whether the call returns a stream of segments as soon as the model is loaded. Default: false, it returns the whole transcript. */
@@ -169,6 +179,11 @@ export const transcribeOptions: OptionTable<TranscribeOptions> = {
     negatedFlag: ["--no-vad", "transcribe the whole sound, even with --vad-model"],
     field: "Whether silence is left out first. Default: true with vad_model",
   },
+  pauseSeconds: {
+    type: number,
+    flag: ["--pause-seconds <number>", "with sound that comes in: silence after which speech is final"],
+  },
+  provisionalSeconds: { type: number },
   onProgress: { type: unchecked },
   stream: { type: unchecked },
   signal: { type: unchecked },
@@ -195,6 +210,11 @@ export function getWhisperSettings(options: TranscribeOptions): WhisperSettings 
       "INPUT_INVALID",
       `maxInitialTimestamp is ${maxInitialTimestamp}, and must be a number of seconds from 0 to 30`,
     );
+  for (const name of ["pauseSeconds", "provisionalSeconds"] as const) {
+    const seconds = options[name];
+    if (seconds !== undefined && !(seconds >= 0.1 && seconds <= 30))
+      throw new InferyardError("INPUT_INVALID", `${name} is ${seconds}, and must be a number of seconds from 0.1 to 30`);
+  }
   if (options.vad === true && options.vadModel === undefined)
     throw new InferyardError("INPUT_INVALID", "vad needs a network for voice activity", {
       remedy: "name Silero's with vadModel",

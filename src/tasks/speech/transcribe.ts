@@ -14,6 +14,7 @@ import type { SpeechModel } from "./whisper/decode-window.ts";
 import { createSpectrogram } from "./whisper/spectrogram.ts";
 import { findLanguage, transcribeWindows, type WhisperSegment } from "./whisper/transcribe-windows.ts";
 import type { WhisperSettings } from "./whisper/whisper-options.ts";
+import { toWindowSource } from "./whisper/window-source.ts";
 import { getWhisperVocabulary } from "./whisper/whisper-vocabulary.ts";
 
 /** Throws MODEL_UNSUPPORTED for a model that does not transcribe speech, or not as Whisper does. */
@@ -70,13 +71,15 @@ export async function transcribe({ model, tokenizer, manifest }: Transcriber, ca
     padding: settings.padding,
     signal,
   });
-  const { language, probability } = await findLanguage(whisper, spectrogram, settings.language, signal);
+  const source = toWindowSource(spectrogram);
+  const opening = { source, seek: 0, frames: spectrogram.frames };
+  const { language, probability } = await findLanguage(whisper, opening, settings.language, signal);
   const segments: TranscriptSegment[] = [];
   if (isSilent) return { text: "", language, languageProbability: probability, duration, segments };
   const times = ranges && new SpeechTimes(ranges, speechSampleRate);
   const tell = (done: number): void =>
     onProgress?.({ done: Math.min(times?.restoreTime(done) ?? done, duration), total: duration });
-  for await (const each of transcribeWindows(whisper, spectrogram, { language, settings, signal, onProgress: tell })) {
+  for await (const each of transcribeWindows(whisper, source, { language, settings, signal, onProgress: tell })) {
     const inSpeech = toTranscriptSegment(each);
     const segment = times?.restore(inSpeech) ?? inSpeech;
     segments.push(segment);
@@ -85,7 +88,8 @@ export async function transcribe({ model, tokenizer, manifest }: Transcriber, ca
   return { text: joinSegments(segments), language, languageProbability: probability, duration, segments };
 }
 
-function toTranscriptSegment({ start, end, text, words, ...others }: WhisperSegment): TranscriptSegment {
+/** A segment with its times rounded to thousandths of a second. */
+export function toTranscriptSegment({ start, end, text, words, ...others }: WhisperSegment): TranscriptSegment {
   const timed = words?.map((word) => ({ ...word, start: toMilliseconds(word.start), end: toMilliseconds(word.end) }));
   const times = { start: toMilliseconds(start), end: toMilliseconds(end) };
   return { ...times, text, ...omitUndefined({ words: timed }), ...others };

@@ -111,6 +111,9 @@ export function mediaRows(file: File): Readonly<Record<string, CommandRows>> {
         "--seed": sets(["2"], { seed: 2 }),
         "--vad-model": sets(["silero"], { vadModel: "silero" }),
         "--no-vad": sets([], { vad: false }, [...sound, "--vad-model", "silero"]),
+        "--live": { value: [], refused: /sound on stdin/ },
+        "--sample-rate": { value: ["16000"], refused: /sound on stdin/ },
+        "--pause-seconds": sets(["0.5"], { pauseSeconds: 0.5 }),
       },
     },
     "detect-speech": {

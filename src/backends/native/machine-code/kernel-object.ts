@@ -67,6 +67,8 @@ function loadArgument(asm: ObjectAssembler, to: IntegerRegister, argument: Machi
       return asm.addRegister(to, "r11");
     case "operand":
       return asm.load32(to, ["r10", callFrame.operands + 4 * argument.operand]);
+    case "firstPiece":
+      return asm.load32(to, ["r10", callFrame.from]);
     case "pieces":
       asm.load32(to, ["r10", callFrame.to]);
       asm.load32("r11", ["r10", callFrame.from]);

@@ -3,3 +3,6 @@ export { hasMachineBlockMatmul, machineBlockMatmul } from "./block-matmul.ts";
 export { type BindMachineKernel, type MachineCode, generateMachineKernels, withMachineCode } from "./machine-code.ts";
 export type { InstalledKernel, StackChange } from "./machine-kernel.ts";
 export type { MachineArgument, MachineKernel } from "./machine-kernel.ts";
+export { machineMatmul } from "./products/matmul.ts";
+export { machineByteMatmul } from "./products/byte-matmul.ts";
+export { machineBatchedMatmul } from "./products/batched-matmul.ts";

@@ -4,12 +4,13 @@ import type { X64Level } from "../../../kernels/simd-levels.ts";
 
 /**
  * An argument of machine code, made from the operands of a call of the kernel: dynamic sizes, byte offsets, first piece and end of the pieces. `address`: the
- * address of the memory, plus operand number `operand`, plus `pieceBytes` for each piece before the first. `operand`: the operand itself. `pieces`: the number
- * of pieces. `none`: 0.
+ * address of the memory, plus operand number `operand`, plus `pieceBytes` for each piece before the first. `operand`: the operand itself. `firstPiece`: number
+ * of the first piece. `pieces`: the number of pieces. `none`: 0.
  */
 export type MachineArgument =
   | { readonly kind: "address"; readonly operand: number; readonly pieceBytes: number }
   | { readonly kind: "operand"; readonly operand: number }
+  | { readonly kind: "firstPiece" }
   | { readonly kind: "pieces" }
   | { readonly kind: "none" };
 

@@ -68,6 +68,7 @@ function planCases(
     ...(arena === undefined ? {} : { assignOffsets: (buffers) => arena.assignOffsets(buffers) }),
     isModelConstant: () => false,
     hasByteDot: features.byteDot !== "none",
+    hasWideVectors: machineCode !== undefined,
     states: inputs.flatMap(({ name, value }) => (states.has(value) ? [name] : [])),
     stateBlocks: sequenceCount,
     ...omitUndefined({ isExcluded }),

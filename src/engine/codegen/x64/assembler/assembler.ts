@@ -181,6 +181,13 @@ export class Assembler {
     this.#code.push(bits);
   }
 
+  /** Divides rax by an unsigned integer of 64 bits, above 0. The quotient is in rax, the remainder in rdx. */
+  divide(by: Register | Memory): void {
+    this.#integer(0x31, registers.rdx, registers.rdx);
+    if (typeof by === "string") this.#integer(0xf7, 6, registers[by]);
+    else this.#integerMemory([0xf7], 6, by, 64);
+  }
+
   negate(register: Register): void {
     this.#integer(0xf7, 3, registers[register]);
   }
