@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { features, randomFloats } from "../../../../../test/engine/kernel-memory.ts";
 import { openLevel, runBoth } from "../../../../../test/engine/machine-kernels.ts";
 import { amount } from "../../../../../test/fixtures/slow.ts";
+import type { Activation } from "../../../ir/operations.ts";
 import type { Kernel } from "../../wasm/kernel.ts";
 import { conv2d } from "../../wasm/kernels/convolution/conv2d.ts";
 import { pool2d } from "../../wasm/kernels/convolution/pool2d.ts";
@@ -25,7 +26,7 @@ const cases = fc.record({
   channels: size(4),
   kind: fc.constantFrom("weights", "max", "average"),
   bias: fc.boolean(),
-  activation: fc.constantFrom("none" as const, "relu" as const),
+  activation: fc.constantFrom<Activation>("none", "relu", "silu", "gelu", "tanh", "sigmoid", "gelu-tanh"),
   calls: size(5),
 });
 

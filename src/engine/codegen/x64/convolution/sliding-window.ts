@@ -7,8 +7,12 @@ import type { X64Level } from "../../../../kernels/simd-levels.ts";
 import { type ResolvedWindow, isUnrolled } from "../../wasm/kernels/convolution/window.ts";
 import { floatBytes, indices } from "../../wasm/kernels/loops/lanes.ts";
 import type { Memory, Vector } from "../assembler/operands.ts";
+import { RegisterPool } from "../assembler/register-pool.ts";
 import { FunctionFrame } from "../functions/function-frame.ts";
 import { VectorUnit } from "../functions/vector-unit.ts";
+import { activationProgram } from "../lanewise/activation.ts";
+import { emitLanes } from "../lanewise/emit-lanes.ts";
+import type { LaneProgram } from "../lanewise/lane-program.ts";
 import type { MachineFunction } from "../machine-kernel.ts";
 import { PlaneLayout, copyPlane, fillPlane } from "./plane-layout.ts";
 
@@ -25,7 +29,7 @@ export interface WindowFunction {
     | { readonly kind: "sum"; readonly share: number };
 }
 
-/** Sums of a tile. */
+/** Sums of a tile. They leave 7 registers in VEX, which the weights and activations need. */
 const maxSums = 8;
 /** Rows of a tile for a window of many taps, whose code is written out for each row. */
 const maxUnrolledSums = 392;
@@ -35,8 +39,7 @@ const orderedComparison = 7;
 const unorderedComparison = 3;
 
 /** Whether there is machine code for windows. */
-export function hasWindowFunction({ window, compute }: WindowFunction): boolean {
-  if (compute.kind === "weights" && compute.activation !== "none" && compute.activation !== "relu") return false;
+export function hasWindowFunction({ window }: WindowFunction): boolean {
   const isEmpty = window.input[0] * window.input[1] * window.output[0] * window.output[1] === 0;
   return isUnrolled(window) && window.strides[1] <= maxStride && !isEmpty && windowScratchBytes(window) < maxPlaneBytes;
 }
@@ -57,12 +60,14 @@ class SlidingWindowFunction {
   readonly #frame: FunctionFrame;
   readonly #given: WindowFunction;
   readonly #layout: PlaneLayout;
+  readonly #activation: LaneProgram | undefined;
 
   constructor(given: WindowFunction, level: X64Level) {
     this.#given = given;
     this.#unit = new VectorUnit(level);
     this.#frame = new FunctionFrame(this.#unit.asm);
     this.#layout = new PlaneLayout(given.window);
+    this.#activation = given.compute.kind === "weights" ? activationProgram(given.compute.activation) : undefined;
   }
 
   #argument(name: "x" | "weights" | "bias" | "y" | "scratch" | "from" | "to"): Memory {
@@ -234,9 +239,11 @@ class SlidingWindowFunction {
   #emitEnd(sums: number, free: Vector): void {
     const { asm } = this.#unit;
     const { compute } = this.#given;
-    if (compute.kind === "weights" && compute.activation === "relu") {
-      asm.clear(free);
-      for (const sum of indices(sums)) asm.vector("vmaxps", sum, free, sum);
+    if (compute.kind === "weights" && this.#activation !== undefined) {
+      for (const sum of indices(sums)) {
+        const others = indices(this.#unit.vectors).filter((register) => register >= sums);
+        asm.copy(sum, emitLanes(this.#unit, this.#activation, [sum], new RegisterPool<Vector>("vector", others)));
+      }
     } else if (compute.kind === "sum") {
       asm.vector("vbroadcastss", free, asm.floats(compute.share));
       for (const sum of indices(sums)) asm.vector("vmulps", sum, sum, free);
