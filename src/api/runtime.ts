@@ -46,6 +46,7 @@ import { requireMaxLength } from "../tokenizers/tokenizer-threads.ts";
 import { EncoderTasks } from "./encoder-tasks.ts";
 import { extractFields } from "./extract-fields.ts";
 import type { Generation, GenerationParts } from "./generation.ts";
+import { lazyMedia } from "./lazy-media.ts";
 import type { MediaTasks } from "./media-tasks.ts";
 import { holdModel, runTimed } from "./model-call.ts";
 import { checkRunRequest, toList, toPictures, toSounds } from "./request-options.ts";
@@ -110,7 +111,7 @@ export class Runtime extends ModelRuntime {
   readonly #workers: RuntimeWorkers;
   readonly #tokenizers: TokenizerCache;
   readonly #encoders: EncoderTasks;
-  #media: Promise<MediaTasks> | undefined; // imported at the first picture or sound
+  readonly #onMedia: () => Promise<MediaTasks>;
   #generation: Promise<Generation> | undefined;
   #sequences: () => readonly SequenceCounts[] = () => [];
 
@@ -126,6 +127,7 @@ export class Runtime extends ModelRuntime {
     this.#workers = workers;
     this.#tokenizers = tokenizers;
     this.#encoders = new EncoderTasks(this, tokenizers, settings, workers.texts);
+    this.#onMedia = lazyMedia(this, tokenizers, settings);
   }
 
   /**
@@ -357,11 +359,6 @@ export class Runtime extends ModelRuntime {
   override async dispose(options?: RuntimeDisposeOptions): Promise<void> {
     const { texts, constraints } = this.#workers;
     await Promise.all([super.dispose(options), texts?.dispose(), constraints?.host.dispose()]);
-  }
-
-  #onMedia(): Promise<MediaTasks> {
-    this.#media ??= import("./media-tasks.ts").then(({ MediaTasks }) => new MediaTasks(this, this.#tokenizers));
-    return this.#media;
   }
 
   #generating(): Promise<Generation> {

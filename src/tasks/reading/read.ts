@@ -2,9 +2,9 @@
 import { InferyardError, quoteOption } from "../../contract/errors.ts";
 import { findPageReader, readDictionary } from "../../models/page-reader.ts";
 import { checkOptions } from "../../runtime/options/option.ts";
-import { defaultPictureLimits } from "../../processors/images/decode-picture.ts";
-import { type PictureSource, readPicture } from "../../processors/images/picture-source.ts";
+import type { PictureSource } from "../../processors/images/picture-source.ts";
 import type { MediaModel } from "../definition/media-task.ts";
+import { withDecoded } from "../vision/picture-samples.ts";
 import { findLineDecoder, readLine } from "./read-line.ts";
 import { toThreeChannels } from "./page-colours.ts";
 import { type ReadPageOptions, readPageOptions } from "./read-options.ts";
@@ -28,14 +28,16 @@ export async function read(model: MediaModel, picture: PictureSource, options: R
       remedy: "name a folder with the networks of PP-OCR (*det*.onnx, *rec*.onnx and perhaps *cls*.onnx), or with TrOCR",
     });
   refuseOptions(options, ["maxNewTokens"], `${manifest.name} reads whole pages`);
-  const page = toThreeChannels(await readPicture(picture, defaultPictureLimits, { channels: 4 }));
   const [recognizer, detector, classifier, dictionary] = await Promise.all([
     model.part(parts.recognizer),
     model.part(parts.detector),
     parts.classifier === undefined ? undefined : model.part(parts.classifier),
     readDictionary(manifest, parts),
   ]);
-  return readPage({ detector, recognizer, classifier, dictionary }, page, options);
+  const { pictureBudget: budget } = model;
+  return withDecoded(picture, { channels: 4, budget, signal: options.signal }, (page) =>
+    readPage({ detector, recognizer, classifier, dictionary }, toThreeChannels(page), options),
+  );
 }
 
 /** Throws INPUT_INVALID for options that have no effect on a model; `reason` says why. */
