@@ -42,6 +42,7 @@ export function machineBlockMatmul(request: BlockMatmulRequest, level: X64Level)
     key,
     level,
     code: asm.code,
+    stackChanges: asm.stackChanges,
     arguments: [
       address("a", 0),
       address("b", blockPanelBytes(layout, k)),

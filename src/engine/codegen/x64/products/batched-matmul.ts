@@ -15,7 +15,7 @@ import { floatBytes, indices } from "../../wasm/kernels/loops/lanes.ts";
 import type { Assembler } from "../assembler/assembler.ts";
 import type { Memory, Register, Vector } from "../assembler/operands.ts";
 import { FloatCode } from "../math/float-code.ts";
-import type { MachineArgument, MachineKernel } from "../machine-kernel.ts";
+import type { MachineArgument, MachineKernel, StackChange } from "../machine-kernel.ts";
 import { type VectorTarget, openAssembler, vectorTarget } from "../vector-target.ts";
 import { emitTileStep } from "./float-tile.ts";
 import { emitPanelCopy } from "./panel-copy.ts";
@@ -45,10 +45,12 @@ export function machineBatchedMatmul(request: BatchedMatmulRequest, level: X64Le
     operand: dynamicSizes.length + parameters.indexOf(name),
     pieceBytes: 0,
   });
+  const generator = new BatchedCode(request, vectorTarget(level));
   return {
     key,
     level,
-    code: new BatchedCode(request, vectorTarget(level)).emit(),
+    code: generator.emit(),
+    stackChanges: generator.stackChanges,
     arguments: [
       address("a"),
       address("b"),
@@ -77,6 +79,11 @@ class BatchedCode {
     const { asm, vectors } = openAssembler(target);
     this.#asm = asm;
     this.#code = new FloatCode(asm, vectors);
+  }
+
+  /** See `MachineKernel.stackChanges`, once the code is emitted. */
+  get stackChanges(): readonly StackChange[] {
+    return this.#asm.stackChanges;
   }
 
   emit(): Uint8Array<ArrayBuffer> {

@@ -57,6 +57,7 @@ export function machineByteMatmul(request: ByteMatmulRequest, level: X64Level): 
     level,
     code: new ProductLoops(asm, shape, generate).emit(),
     arguments: productArguments(kernel, shape),
+    stackChanges: asm.stackChanges,
   };
 }
 

@@ -28,6 +28,7 @@ export function machineMatmul(request: MatmulRequest, level: X64Level): MachineK
     level,
     code: new ProductLoops(asm, shape, tileGenerator(code, request, target)).emit(),
     arguments: productArguments(kernel, shape),
+    stackChanges: asm.stackChanges,
   };
 }
 
