@@ -106,7 +106,7 @@ class SlidingWindowFunction {
     });
     asm.bind(end);
     this.#frame.leave();
-    return { code: asm.code, stackChanges: this.#frame.stackChanges };
+    return asm.machineFunction;
   }
 
   get #taps(): number {
