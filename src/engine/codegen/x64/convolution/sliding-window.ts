@@ -73,7 +73,15 @@ class SlidingWindowFunction {
   #argument(name: "x" | "weights" | "bias" | "y" | "scratch" | "from" | "to"): Memory {
     const { compute } = this.#given;
     const hasWeights = compute.kind === "weights";
-    const names = ["x", ...(hasWeights ? ["weights"] : []), ...(hasWeights && compute.bias ? ["bias"] : []), "y", "scratch", "from", "to"];
+    const names = [
+      "x",
+      ...(hasWeights ? ["weights"] : []),
+      ...(hasWeights && compute.bias ? ["bias"] : []),
+      "y",
+      "scratch",
+      "from",
+      "to",
+    ];
     return this.#frame.argument(names.indexOf(name));
   }
 

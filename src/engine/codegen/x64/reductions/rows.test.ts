@@ -12,7 +12,12 @@ const columnCounts = fc.oneof(size(70), size(400));
 const tolerance = 4e-6;
 
 describe.each(["AVX2", "AVX-512"] as const)("rows in machine code with %s", (level) => {
-  function check(kernel: Kernel, inputs: Readonly<Record<string, Float32Array>>, count: number, calls: number): string | void {
+  function expectSame(
+    kernel: Kernel,
+    inputs: Readonly<Record<string, Float32Array>>,
+    count: number,
+    calls: number,
+  ): string | void {
     const machineCode = openLevel(level);
     if (typeof machineCode === "string") return machineCode;
     const { wasm, machine } = runBoth(kernel, inputs, count * 4, machineCode, calls);
@@ -21,7 +26,7 @@ describe.each(["AVX2", "AVX-512"] as const)("rows in machine code with %s", (lev
     expect(machine[1]).toEqual(machine[0]);
   }
 
-  it("softmax: the numbers of WebAssembly, with any mask", ({ skip }) => {
+  it("expects softmax to have the numbers of WebAssembly, with any mask", ({ skip }) => {
     const reason = openLevel(level);
     if (typeof reason === "string") return skip(reason);
     const shapes = fc.tuple(size(3), size(4), columnCounts);
@@ -33,25 +38,27 @@ describe.each(["AVX2", "AVX-512"] as const)("rows in machine code with %s", (lev
         const steps = [rows * columns, columns, 1];
         const maskStrides = kept?.map((keeps, axis) => (keeps ? steps[axis]! : 0));
         const x = randomFloats(count, 1, 30);
-        const mask = randomFloats(count, 2, 5).map((value, index) => (index % 3 === 0 ? -1e30 : index % 7 === 0 ? -Infinity : value));
+        const mask = randomFloats(count, 2, 5).map((value, index) =>
+          index % 3 === 0 ? -1e30 : index % 7 === 0 ? -Infinity : value,
+        );
         if (isOdd) {
           x[0] = Number.NaN;
           x[count - 1] = Infinity;
         }
         const kernel = softmax({ shape, logarithm, ...(maskStrides === undefined ? {} : { maskStrides }) });
-        check(kernel, { x, mask }, count, calls);
+        expectSame(kernel, { x, mask }, count, calls);
       }),
       { numRuns: amount(2000, 20) },
     );
   });
 
-  it("layer normalization: the numbers of WebAssembly", ({ skip }) => {
+  it("expects layer normalization to have the numbers of WebAssembly", ({ skip }) => {
     const reason = openLevel(level);
     if (typeof reason === "string") return skip(reason);
     fc.assert(
       fc.property(size(5), columnCounts, fc.boolean(), fc.boolean(), size(4), (rows, columns, gamma, beta, calls) => {
         const inputs = { x: randomFloats(rows * columns, 1, 3), gamma: randomFloats(columns, 2), beta: randomFloats(columns, 3) };
-        check(norm({ rows, columns, epsilon: 1e-5, gamma, beta }), inputs, rows * columns, calls);
+        expectSame(norm({ rows, columns, epsilon: 1e-5, gamma, beta }), inputs, rows * columns, calls);
       }),
       { numRuns: amount(2000, 15) },
     );
