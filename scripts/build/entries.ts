@@ -27,7 +27,7 @@ export const subpaths: Readonly<Record<string, string>> = {
 /** Modules that are imported by their URL: name in `dist/`, and source. `command-line` is for the tests, which run commands in their own process. */
 export const modules: Readonly<Record<string, string>> = {
   "command-line": "src/cli/main.ts",
-  "bind-machine-code": "src/backends/native/bind-machine-code.ts",
+  "bind-machine-code": "src/backends/native/machine-code/bind-machine-code.ts",
 };
 
 /** Programs that Node.js starts, as a process or as a thread: name in `dist/`, and source. They use the compile cache. */
@@ -65,7 +65,7 @@ export const pageReplacements: Readonly<Record<string, string>> = {
   "src/models/aimod/read-package.ts": "src/composition/browser/read-package.ts",
   "src/models/reference/resolve-reference.ts": "src/composition/browser/reference.ts",
   "src/backends/native/check-record.ts": "src/composition/browser/check-record.ts",
-  "src/backends/native/machine-code.ts": "src/composition/browser/machine-code.ts",
+  "src/backends/native/machine-code/machine-code.ts": "src/composition/browser/machine-code.ts",
   "src/backends/native/page-discard.ts": "src/composition/browser/page-discard.ts",
   "src/platform/node/paths.ts": "src/platform/browser/paths.ts",
   "src/processors/images/sharp.ts": "src/composition/browser/page-pictures.ts",

@@ -87,7 +87,7 @@ export const backendTexts: Readonly<Record<string, BackendText>> = {
   },
   native: {
     summary:
-      "Inferyard's own engine: a compiler from a model to kernels in WebAssembly, always there. It runs ONNX models, transformers from safetensors and GGUF, and static embeddings such as `builtin`; machine code for quantized weights is used where it is preferred.",
+      "Inferyard's own engine: a compiler from a model to kernels in WebAssembly, always there. It runs ONNX models, transformers from safetensors and GGUF, and static embeddings such as `builtin`; on Linux with x86-64 kernels run as [machine code](../../guide/machine-code.md) that it generates itself.",
     installation: [["all, and in pages", "nothing: WebAssembly with SIMD is part of Node.js and of browsers"]],
     devices: "It computes on the CPU alone.",
     proof:

@@ -5,7 +5,7 @@ import { kernelRegistry } from "../../src/kernels/registry.ts";
 export const kernelsPage: URL = new URL("../../docs/reference/kernels.md", import.meta.url);
 
 const built: Readonly<Record<Exclude<KernelEntry["implementation"]["kind"], "none">, string>> = {
-  machine: "yes, generated machine code, through koffi; only if it is preferred",
+  machine: "yes, generated machine code, on Linux",
   wasm: "yes, generated WebAssembly",
   scalar: "yes, plain TypeScript",
   llama: "yes, by the backend `llamacpp`",

@@ -1,4 +1,5 @@
 /** Tasks on encoders, the models that read texts. Each task is imported at its first use, so that a browser page downloads only the tasks it needs. */
+import { LruMap } from "../concurrency/lru-map.ts";
 import { omitUndefined } from "../contract/checked.ts";
 import type { Manifest } from "../models/manifest.ts";
 import { unrefTimeout } from "../platform/event-loop.ts";
@@ -22,6 +23,9 @@ import type { TaskRun } from "./task-requests.ts";
  */
 const tokenizerCacheMs = 60_000;
 
+/** References of which it is known whether their models embed pictures. */
+const maxKnownReferences = 256;
+
 type CachedTokenizer = Pick<TokenizerOnly, "text" | "tokenizer">;
 
 /** Runs tasks on the models of one runtime that read texts. */
@@ -34,8 +38,8 @@ export class EncoderTasks {
   readonly #batchPools = new WeakMap<ModelHandle["model"], DynamicBatcher>();
   /** Tokenizers of models that were used for nothing else. */
   readonly #tokenizerCache = new Map<string, CachedTokenizer>();
-  /** Whether the model of a reference embeds pictures, too. */
-  readonly #readsPictures = new Map<string, boolean>();
+  /** Whether the model of a reference embeds pictures, too; of the references used last. */
+  readonly #readsPictures = new LruMap<boolean>(maxKnownReferences);
 
   /** `textReaders`: threads that tokenize long texts. Default: the calling thread does it. */
   constructor(
@@ -51,8 +55,8 @@ export class EncoderTasks {
   }
 
   /**
-   * Whether a model embeds texts and pictures in one space, by the manifest. The manifest of a reference is read once: nothing is known of a model that changes
-   * while it is used.
+   * Whether a model embeds texts and pictures in one space, by the manifest. The manifest of a reference is read once while it is among the last
+   * 256 that were used: nothing is known of a model that changes meanwhile.
    */
   async readsPictures({ model, ...request }: ModelRequest): Promise<boolean> {
     if (model === undefined || model === "builtin") return false;
@@ -159,7 +163,7 @@ export class EncoderTasks {
 }
 
 /** Whether a manifest is of a model with texts and pictures in one space: by its task, or by a graph that takes both. */
-function embedsPictures({ tasks, variants }: Manifest): boolean {
+export function embedsPictures({ tasks, variants }: Manifest): boolean {
   const takesBoth = variants.some(({ signature }) => {
     const names = signature?.inputs.map(({ name }) => name) ?? [];
     return names.includes("pixel_values") && names.includes("input_ids");

@@ -222,6 +222,7 @@ export class Generation {
         },
       });
       const { handle, generator, target, decision, started } = held;
+      requireTextInput(handle.manifest); // of a model that was loaded before this call, too
       const client = handle.schedulingKey;
       const { promptTokens, run } = await open(generator, handle, { signal, client: client.client });
       const draft = drafting === undefined ? {} : { draftModel: drafting.generator.draftFor(generator) };

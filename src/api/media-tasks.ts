@@ -1,6 +1,9 @@
 /** Tasks on pictures and sound, which run on one or several graphs of a model. */
+import type { ByteBudget } from "../concurrency/byte-budget.ts";
 import { InferyardError } from "../contract/errors.ts";
+import type { LanguageModel } from "../contract/language-model.ts";
 import type { Manifest, Variant } from "../models/manifest.ts";
+import { usesCtc } from "../models/language-tasks.ts";
 import { nameOfSuffix } from "../models/manifest/variant-names.ts";
 import { readJsonObject } from "../models/model-folder.ts";
 import { ModelHandle } from "../runtime/model-handle.ts";
@@ -17,10 +20,13 @@ import type { TaskRun } from "./task-requests.ts";
 export class MediaTasks {
   readonly #runtime: ModelRuntime;
   readonly #tokenizers: TokenizerCache;
+  readonly #pictures: ByteBudget;
 
-  constructor(runtime: ModelRuntime, tokenizers: TokenizerCache) {
+  /** `pictures`: memory that decoded pictures of all calls share. */
+  constructor(runtime: ModelRuntime, tokenizers: TokenizerCache, pictures: ByteBudget) {
     this.#runtime = runtime;
     this.#tokenizers = tokenizers;
+    this.#pictures = pictures;
   }
 
   /** Runs a task on the model of a request. The result has the target and the decision of the first graph that was loaded. */
@@ -40,7 +46,7 @@ export class MediaTasks {
   async transcribesByCtc({ model, ...request }: ModelRequest): Promise<boolean> {
     if (model === undefined) return false;
     const manifest = model instanceof ModelHandle ? model.manifest : await this.#runtime.manifest(model, modelOptions(request));
-    if (manifest.variants.some(({ architecture = "" }) => architecture.endsWith("ForCTC"))) return true;
+    if (usesCtc(manifest)) return true;
     (await import("../tasks/speech/transcribe.ts")).requireWhisper(manifest);
     return false;
   }
@@ -65,6 +71,8 @@ export class MediaTasks {
         hasPart: (part) => findPart(manifest, part, placement.variant) !== undefined,
         part: (part) => graphs.part(part),
         main: () => graphs.main(),
+        language: () => graphs.language(),
+        pictureBudget: this.#pictures,
         readJson: (file) => readJsonObject({ path: directory, displayName: reference }, file),
         tokenizer: () => this.#tokenizers.get(textSettings(manifest)),
       });
@@ -96,6 +104,7 @@ class GraphsOfModel {
   readonly #manifest: Manifest;
   readonly #source: ModelSource;
   readonly #handles = new Map<string, Promise<ModelHandle>>();
+  readonly #languages: ReturnType<ModelHandle["holdLanguage"]>[] = [];
   /** Milliseconds in which graphs were loaded. */
   loadMs = 0;
   #loads = 0;
@@ -110,6 +119,17 @@ class GraphsOfModel {
   async main(): Promise<LoadedGraph> {
     const { model, placement } = this.#source;
     return this.#hold("", model instanceof ModelHandle ? async () => model : () => this.#runtime.hold(model, placement));
+  }
+
+  async language(): Promise<LanguageModel> {
+    const { model, placement } = this.#source;
+    const load = (): Promise<ModelHandle> => {
+      if (model instanceof ModelHandle) return Promise.resolve(model);
+      return this.#runtime.hold(model, { ...placement, kind: placement.kind ?? "language" });
+    };
+    const held = (await this.#hold("language", load)).holdLanguage();
+    this.#languages.push(held);
+    return held.model;
   }
 
   async part(part: string): Promise<LoadedGraph> {
@@ -134,12 +154,13 @@ class GraphsOfModel {
 
   /** Gives all graphs back, but for the caller's own handle. */
   async release(): Promise<void> {
+    for (const { release } of this.#languages) release();
     const handles = await Promise.allSettled(this.#handles.values());
     for (const outcome of handles)
       if (outcome.status === "fulfilled" && outcome.value !== this.#source.model) await outcome.value.dispose();
   }
 
-  async #hold(key: string, load: () => Promise<ModelHandle>): Promise<LoadedGraph> {
+  async #hold(key: string, load: () => Promise<ModelHandle>): Promise<ModelHandle> {
     const known = this.#handles.get(key);
     if (known !== undefined) return known;
     if (this.#loads++ === 0) this.#loadStarted = performance.now();

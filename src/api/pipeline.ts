@@ -2,6 +2,7 @@
 import { omitUndefined } from "../contract/checked.ts";
 import { type RuntimeConfig, createRuntime } from "./create-runtime.ts";
 import { invalidInput } from "../contract/errors.ts";
+import { usesCtc } from "../models/language-tasks.ts";
 import { nearestName } from "../models/validation/nearest-name.ts";
 import {
   type PipelineAliases,
@@ -83,6 +84,5 @@ function taskNamed<Name extends PipelineName>(given: Name): NamedTask<Name> {
 /** Whether a model transcribes by CTC: it is loaded as a graph, and not as a language model. */
 async function isCtc(runtime: Runtime, model: string | undefined, variant: string | undefined): Promise<boolean> {
   if (model === undefined) return false;
-  const { variants } = await runtime.manifest(model, omitUndefined({ variant }));
-  return variants.some(({ architecture = "" }) => architecture.endsWith("ForCTC"));
+  return usesCtc(await runtime.manifest(model, omitUndefined({ variant })));
 }

@@ -36,7 +36,7 @@ import type { ChatMessage } from "../tasks/generation/chat/messages.ts";
 import type { GenerationStream } from "../tasks/generation/generation-stream.ts";
 import type { ConstraintCompiler, SequenceCounts } from "../tasks/generation/open-generator.ts";
 import type { Prompt } from "../tasks/generation/text/prompt-tokens.ts";
-import type { SoundInput } from "../tasks/speech/sound-input.ts";
+import type { SoundInput, SpokenSound } from "../tasks/speech/sound-input.ts";
 import type { TextWorkers } from "../tasks/text-threads/text-workers.ts";
 import { createAnswerCheck } from "../tasks/verification/known-answers.ts";
 import { readingTask } from "../tasks/reading/reading-task.ts";
@@ -46,6 +46,7 @@ import { requireMaxLength } from "../tokenizers/tokenizer-threads.ts";
 import { EncoderTasks } from "./encoder-tasks.ts";
 import { extractFields } from "./extract-fields.ts";
 import type { Generation, GenerationParts } from "./generation.ts";
+import { lazyMedia } from "./media/lazy-media.ts";
 import type { MediaTasks } from "./media-tasks.ts";
 import { holdModel, runTimed } from "./model-call.ts";
 import { checkRunRequest, toList, toPictures, toSounds } from "./request-options.ts";
@@ -110,7 +111,7 @@ export class Runtime extends ModelRuntime {
   readonly #workers: RuntimeWorkers;
   readonly #tokenizers: TokenizerCache;
   readonly #encoders: EncoderTasks;
-  #media: Promise<MediaTasks> | undefined; // imported at the first picture or sound
+  readonly #onMedia: () => Promise<MediaTasks>;
   #generation: Promise<Generation> | undefined;
   #sequences: () => readonly SequenceCounts[] = () => [];
 
@@ -126,6 +127,7 @@ export class Runtime extends ModelRuntime {
     this.#workers = workers;
     this.#tokenizers = tokenizers;
     this.#encoders = new EncoderTasks(this, tokenizers, settings, workers.texts);
+    this.#onMedia = lazyMedia(this, tokenizers, settings);
   }
 
   /**
@@ -332,13 +334,11 @@ export class Runtime extends ModelRuntime {
     return (await this.#onMedia()).perform(audioClassificationTask, toSounds(sounds), request);
   }
 
-  /**
-   * Transcribes speech (task `automatic-speech-recognition`). The stream gives each segment as soon as it is final. Throws INPUT_INVALID for what is no sound.
-   */
-  transcribe(sound: SoundInput, request: TranscribeRequest & { readonly stream: true }): Promise<TranscriptStream>;
+  /** Transcribes speech (task `automatic-speech-recognition`). The stream gives each segment once it is final; of chunks, while the sound comes in. */
+  transcribe(sound: SpokenSound, request: TranscribeRequest & { readonly stream: true }): Promise<TranscriptStream>;
   /** Transcribes a sound, and returns the whole transcript. */
-  transcribe(sound: SoundInput, request: TranscribeRequest & { readonly stream?: false }): Promise<TranscribeResult>;
-  async transcribe(sound: SoundInput, request: TranscribeRequest): Promise<TranscribeResult | TranscriptStream> {
+  transcribe(sound: SpokenSound, request: TranscribeRequest & { readonly stream?: false }): Promise<TranscribeResult>;
+  async transcribe(sound: SpokenSound, request: TranscribeRequest): Promise<TranscribeResult | TranscriptStream> {
     const media = await this.#onMedia();
     const stream = (await media.transcribesByCtc(request))
       ? (await import("./ctc-transcription.ts")).startCtcTranscription(media, sound, request)
@@ -359,11 +359,6 @@ export class Runtime extends ModelRuntime {
   override async dispose(options?: RuntimeDisposeOptions): Promise<void> {
     const { texts, constraints } = this.#workers;
     await Promise.all([super.dispose(options), texts?.dispose(), constraints?.host.dispose()]);
-  }
-
-  #onMedia(): Promise<MediaTasks> {
-    this.#media ??= import("./media-tasks.ts").then(({ MediaTasks }) => new MediaTasks(this, this.#tokenizers));
-    return this.#media;
   }
 
   #generating(): Promise<Generation> {

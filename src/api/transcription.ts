@@ -5,10 +5,12 @@ import type { ModelRuntime } from "../runtime/model-runtime.ts";
 import { textSettings } from "../tasks/encoding/text-settings.ts";
 import type { TokenizerCache } from "../tasks/encoding/tokenizer-cache.ts";
 import { GenerationStream } from "../tasks/generation/generation-stream.ts";
-import { readSound, type SoundInput } from "../tasks/speech/sound-input.ts";
+import { readSound, type SpokenSound } from "../tasks/speech/sound-input.ts";
 import { transcriptionRules } from "../tasks/speech/spoken-sound.ts";
 import { requireWhisper, transcribe, type Transcription } from "../tasks/speech/transcribe.ts";
 import { findSpeech } from "../tasks/speech/voice-activity/detect-speech.ts";
+import { isSoundChunks, requireSoundChunks } from "../tasks/speech/live/sound-chunks.ts";
+import { transcribeLive } from "../tasks/speech/live/transcribe-live.ts";
 import { getWhisperSettings, transcribeOptions } from "../tasks/speech/transcribe-options.ts";
 import type { Transcript, TranscriptSegment } from "../tasks/speech/transcript.ts";
 import { holdModel, runTimed } from "./model-call.ts";
@@ -17,20 +19,25 @@ import type { TaskRun, TranscribeRequest } from "./task-requests.ts";
 /** A stream of the segments of a sound. */
 export type TranscriptStream = GenerationStream<Transcript & TaskRun, TranscriptSegment>;
 
-/** Begins to transcribe a sound. The stream is returned once the options are checked, the sound is decoded and the model is loaded. */
+/** Begins to transcribe a sound. The stream is returned once the options are checked, the sound is decoded (unless it comes in chunks) and the model is loaded. */
 export async function startTranscription(
   runtime: ModelRuntime,
   tokenizers: TokenizerCache,
-  sound: SoundInput,
+  sound: SpokenSound,
   request: TranscribeRequest,
 ): Promise<TranscriptStream> {
-  const { model, kind, signal, onProgress, vad = true, vadModel } = request;
+  const { model, kind, signal, onProgress, vad = true, vadModel, pauseSeconds, provisionalSeconds } = request;
   if (kind !== undefined && kind !== "language")
     throw new InferyardError("INPUT_INVALID", `transcribe runs language models, and kind is "${kind}"`, {
       remedy: "leave kind out",
     });
   const settings = getWhisperSettings(request);
-  const samples = await readSound(sound, { signal });
+  if (request.beams !== undefined && request.beams > 1)
+    throw new InferyardError("INPUT_INVALID", `beams is ${request.beams}, and a Whisper is decoded with one`, {
+      remedy: "leave beams out; bestOf draws several texts at temperatures above 0",
+    });
+  requireChunksFor(sound, request);
+  const samples = isSoundChunks(sound) ? undefined : await readSound(sound, { signal });
   throwIfAborted(signal);
   const asked = model instanceof ModelHandle ? request : ({ ...request, kind: "language" } as const);
   const call = { verb: "transcribe", optionNames: Object.keys(transcribeOptions), request: asked };
@@ -44,9 +51,18 @@ export async function startTranscription(
       const work = async (): Promise<Transcript & Pick<TaskRun, "target" | "decision">> => {
         const tokenizer = await tokenizers.get(textSettings(handle.manifest));
         const parts = { model: language, tokenizer, manifest: handle.manifest };
-        const findSpeech = vad && vadModel !== undefined ? speechFinder(runtime, vadModel) : undefined;
-        const transcription = { samples, settings, findSpeech, onProgress, signal: either, emit };
-        return { ...(await transcribe(parts, transcription)), target, decision };
+        const network = vad ? vadModel : undefined;
+        const transcription = { settings, onProgress, signal: either, emit };
+        if (isSoundChunks(sound)) {
+          const live = { ...transcription, sound, pauseSeconds, provisionalSeconds };
+          return { ...(await transcribeChunks(runtime, parts, live, network)), target, decision };
+        }
+        const findSpeech = network === undefined ? undefined : speechFinder(runtime, network);
+        return {
+          ...(await transcribe(parts, { ...transcription, samples: samples ?? new Float32Array(), findSpeech })),
+          target,
+          decision,
+        };
       };
       return runTimed(handle, work).finally(async () => {
         held.release();
@@ -56,6 +72,40 @@ export async function startTranscription(
   } catch (error) {
     await release();
     throw error;
+  }
+}
+
+/** Checks chunks, and throws INPUT_INVALID for options that are about chunks alone beside another sound, and for a pause that nothing finds. */
+function requireChunksFor(sound: SpokenSound, { vad = true, vadModel, ...request }: TranscribeRequest): void {
+  if (isSoundChunks(sound)) {
+    requireSoundChunks(sound);
+    if (request.pauseSeconds === undefined || (vad && vadModel !== undefined)) return;
+    throw new InferyardError("INPUT_INVALID", "pauseSeconds needs a network for voice activity, which finds pauses", {
+      remedy: "name Silero's with vadModel",
+    });
+  }
+  for (const name of ["pauseSeconds", "provisionalSeconds"] as const)
+    if (request[name] !== undefined)
+      throw new InferyardError("INPUT_INVALID", `"${name}" has no effect on a whole sound`, {
+        remedy: `leave "${name}" out, or give the sound in chunks: { sampleRate, chunks }`,
+      });
+}
+
+/** Transcribes chunks; a network for voice activity is held while they come in. */
+async function transcribeChunks(
+  runtime: ModelRuntime,
+  parts: Parameters<typeof transcribeLive>[0],
+  live: Omit<Parameters<typeof transcribeLive>[1], "voiceActivity">,
+  network: string | undefined,
+): Promise<Transcript> {
+  if (network === undefined) return transcribeLive(parts, { ...live, voiceActivity: undefined });
+  const { signal } = live;
+  const call = { verb: "transcribe", optionNames: [], request: { model: network, signal } };
+  const { handle, release } = await holdModel(runtime, call);
+  try {
+    return await transcribeLive(parts, { ...live, voiceActivity: { graph: handle, name: handle.manifest.name } });
+  } finally {
+    await release();
   }
 }
 

@@ -11,7 +11,7 @@ export interface CommonLoadSettings {
   readonly cpuNodes?: "refuse" | "allow";
   /** Whether the engine may plan the memory of a run in advance; it then holds a block per set of input shapes. `false` takes less memory with large batches (measured). Targets whose engine has no such setting (`native`, `wasm`, and `onnx` on devices other than the CPU) are refused. */
   readonly memoryPattern?: boolean;
-  /** Whether the engine may keep memory between runs. `false` releases it after each run, and runs are slower (measured). Targets whose engine has no such setting are refused, as with `memoryPattern`. */
+  /** Whether the engine may keep memory between runs. `false` releases it after each run, and large runs are slower (measured). Not set: yes, except where `maxRunMemory` is set, as in `serve`. Targets whose engine has no such setting are refused, as with `memoryPattern`. */
   readonly memoryArena?: boolean;
   /** Maximum number of tokens of a text of a language model, prompt and answer together. Not set: what the model states. A model is refused, with the numbers, if its weights and the cache of one such text do not fit into the free memory, `maxMemory` or the memory of the device (more). */
   readonly contextLength?: number;

@@ -70,7 +70,10 @@ export interface LanguageModelLimits {
   readonly features?: FeatureShape;
 }
 
-/** Shape of the features of one source: `frames` steps in time of `bins` numbers. */
+/**
+ * Shape of the features of one source: `frames` steps in time of `bins` numbers. Of a picture, `bins` are the rows of all channels, one channel below the other, and
+ * `frames` the columns.
+ */
 export interface FeatureShape {
   readonly bins: number;
   readonly frames: number;

@@ -35,11 +35,10 @@ function llamaAbsence({ implementation, level }: KernelEntry): string | undefine
 }
 
 /** The reason of a kernel. A missing instruction set or device takes precedence over a kernel that is not built. */
-function reasonFor({ level, implementation, isOptional = false }: KernelEntry, machine: KernelMachine): string | undefined {
+function reasonFor({ level, implementation }: KernelEntry, machine: KernelMachine): string | undefined {
   const refusal = levelRefusal(level, machine);
   if (refusal !== undefined) return implementation.kind === "none" ? `${refusal}; not built yet` : refusal;
   if (implementation.kind === "none") return implementation.reason;
   if (implementation.kind === "llama") return "all of llama.cpp's kernels: the target llamacpp";
-  if (implementation.kind === "machine" && machine.machineCode !== true) return machine.machineCode;
-  return isOptional ? "used only if it is preferred" : undefined;
+  return implementation.kind === "machine" && machine.machineCode !== true ? machine.machineCode : undefined;
 }

@@ -33,8 +33,6 @@ export interface KernelEntry {
    * error from rounding the activations.
    */
   readonly tolerance: number;
-  /** Whether selection takes it only if it is preferred. Default: false. */
-  readonly isOptional?: boolean;
 }
 
 /** Result of the known-answer self-test of a kernel on this machine. */

@@ -1,6 +1,6 @@
 /** Ids of kernels that are written by rule. The registry's own ids stand in its table. */
 import type { Device } from "../contract/backend.ts";
-import type { X64Level } from "./simd-levels.ts";
+import { type X64Level, x64Levels } from "./simd-levels.ts";
 
 /** Id under which operations that the interpreter computes are counted. */
 export const interpreterId = "Interpreter";
@@ -53,6 +53,24 @@ const familyNames: Readonly<Record<string, string>> = {
 export function familyKernelId(family: string): string {
   const name = familyNames[family] ?? family.replace(/(?:^|-)(\w)/g, (_match, first: string) => first.toUpperCase());
   return `${name}_Wasm`;
+}
+
+const levelSuffixes: Readonly<Record<X64Level, string>> = { AVX2: "AVX2", "AVX-512": "AVX512", "AVX-512 VNNI": "AVX512VNNI" };
+
+/** Id of a family of generated kernels in machine code: "F32_AVX512". */
+export function machineFamilyId(family: string, level: X64Level): string {
+  return familyKernelId(family).replace(/_Wasm$/, `_${levelSuffixes[level]}`);
+}
+
+/** Id of the WebAssembly kernel that takes the place of a kernel in machine code; the id itself if it is none. */
+export function withoutMachineCode(id: string): string {
+  return id.replace(/(?:_X86)?_AVX(?:2|512|512VNNI)$/, "_Wasm");
+}
+
+/** The level that an id of a kernel in machine code of a family names; undefined for other ids. */
+export function getMachineLevel(id: string): X64Level | undefined {
+  const suffix = /_(AVX\w+)$/.exec(id)?.[1];
+  return x64Levels.find((level) => levelSuffixes[level] === suffix);
 }
 
 /** Whether a kernel name written by a user matches this id: `*` in it matches any characters, and case is ignored. */

@@ -6,7 +6,7 @@ import { ternaryFormat } from "../formats/gguf/blocks/ternary.ts";
 import { scaledBlocks, scaledBlockName, type ScaledBlockShape } from "../formats/scaled-blocks/block-formats.ts";
 import type { KernelEntry } from "./kernel-entry.ts";
 import { blockKernelId, ggmlKernelId, machineKernelId, namesKernel, scalarKernelId } from "./kernel-ids.ts";
-import { type KernelLevel, x64Levels } from "./simd-levels.ts";
+import { type KernelLevel, blockLevels } from "./simd-levels.ts";
 
 /** Five standard deviations of rounding to whole steps, which are equally distributed. */
 const fiveDeviations = 5 / Math.sqrt(12);
@@ -58,13 +58,12 @@ export function kernelsOfFormat(type: string, format: BlockFormat): readonly Ker
     tolerance: isTernary ? roundedTo8Bits : roundedTo16Bits,
   };
   return [
-    ...x64Levels.toReversed().map((level): KernelEntry => ({
+    ...blockLevels.toReversed().map((level): KernelEntry => ({
       ...generated,
       id: machineKernelId(type, level),
       level,
       implementation: { kind: "machine", level },
       rowMultiple: panelColumns,
-      isOptional: true,
     })),
     { ...generated, id: blockKernelId(type), level: "wasm-simd128", implementation: { kind: "wasm" } },
     {

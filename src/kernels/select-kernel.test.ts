@@ -16,7 +16,7 @@ const machine: KernelMachine = {
   features: ["SSE4.2", "AVX2", "FMA"],
   wasm: { simd: true, relaxedSimd: true },
   cuda: "no NVIDIA GPU was found",
-  machineCode: "koffi is not installed",
+  machineCode: "files cannot be loaded as code",
 };
 const passed: KernelSelfTest = { passed: true, milliseconds: 1 };
 const failed: KernelSelfTest = { passed: false, problem: "element 5 is -1, and 1 is right", milliseconds: 1 };
@@ -32,16 +32,16 @@ describe("selection of a kernel", () => {
     const selection = select({});
     expect(selection.selected?.id).toBe("I2S_QK256_Wasm");
     expect(selection.candidates.map(({ id, verdict }) => [id, verdict])).toEqual([
-      ["I2S_QK256_Wasm", "selected"],
       ["I2S_QK256_AVX512", "refused"],
       ["I2S_QK256_AVX2", "refused"],
+      ["I2S_QK256_Wasm", "selected"],
       ["I2S_QK256_Scalar", "eligible"],
       ["I2S_QK256_CUDA", "refused"],
       ["I2S_QK256_NEON", "refused"],
     ]);
     expect(reasons(selection)).toMatchObject({
       I2S_QK256_AVX512: "the processor has no AVX-512 F, no AVX-512 BW, no AVX-512 VL, no AVX-512 VNNI",
-      I2S_QK256_AVX2: "koffi is not installed",
+      I2S_QK256_AVX2: "files cannot be loaded as code",
       I2S_QK256_NEON: "not built yet: no kernels of arm64",
     });
   });
@@ -60,7 +60,7 @@ describe("selection of a kernel", () => {
   it("excludes a kernel whose self-test failed", () => {
     const selection = select({}, { selfTests: new Map([["I2S_QK256_Wasm", failed]]) });
     expect(selection.selected?.id).toBe("I2S_QK256_Scalar");
-    expect(selection.candidates[0]).toEqual({
+    expect(selection.candidates.find(({ id }) => id === "I2S_QK256_Wasm")).toEqual({
       id: "I2S_QK256_Wasm",
       verdict: "refused",
       stage: "self-test",
@@ -73,7 +73,7 @@ describe("selection of a kernel", () => {
     expect(selection.selected).toBeUndefined();
     expect(reasons(selection)["I2S_QK256_Wasm"]).toBe("rows of 96 elements are not a multiple of 128");
     expect(describeSelection(selection)).toMatch(
-      /^kernel for I2_S: no kernel, the interpreter computes its products; not I2S_QK256_Wasm: /,
+      /^kernel for I2_S: no kernel, the interpreter computes its products; not I2S_QK256_AVX512: /,
     );
     expect(selection.closest).toBeUndefined();
   });
@@ -93,13 +93,20 @@ describe("selection of a kernel", () => {
     expect(selection.selected?.id).toBe("IQ2_S_Wasm");
   });
 
-  it("takes machine code only if it is preferred and can be called, for rows that fill panels", () => {
+  it("takes machine code of the highest level that the model may use where it can be called, for rows that fill panels", () => {
     const native = { ...machine, machineCode: true } as const;
     const id = "Q4_K_AVX2";
     const request = { format: "Q4_K" };
-    expect(reasons(select(request, { machine: native }))[id]).toMatch(/only if it is preferred: it is native code/);
-    expect(select(request, { machine: native, preference: [id] }).selected?.id).toBe(id);
-    const odd = select({ ...request, rows: 60 }, { machine: native, preference: [id] });
+    expect(select(request).selected?.id).toBe("Q4_K_Wasm");
+    expect(select(request, { machine: native }).selected?.id).toBe(id);
+    const features = ["AVX2", "FMA", "AVX-512 F", "AVX-512 BW", "AVX-512 VL", "AVX-512 VNNI"];
+    expect(select(request, { machine: { ...native, features } }).selected?.id).toBe("Q4_K_AVX512");
+    const limited = select(request, { machine: { ...native, features, maxMachineLevel: "AVX-512" } });
+    expect([limited.selected?.id, reasons(limited)["Q4_K_AVX512"]]).toEqual([
+      id,
+      "the setting machineCode allows AVX-512 at most",
+    ]);
+    const odd = select({ ...request, rows: 60 }, { machine: native });
     expect(odd.selected?.id).toBe("Q4_K_Wasm");
     expect(reasons(odd)[id]).toBe("60 rows are not a multiple of 8");
   });
@@ -115,8 +122,8 @@ describe("selection of a kernel", () => {
       expect(selection.candidates.every((each) => each.id === id || !each.id.endsWith("_AVX2"))).toBe(true);
       expect(select({ format, rows: 60 }, { machine: native, preference: ["*_AVX2"] }).selected?.id).toMatch(/_Wasm$/);
     }
-    expect(select({ format: "Q4_K" }, { machine: native, preference: ["q4_k_*"] }).selected?.id).toBe("Q4_K_Wasm");
-    expect(select({ format: "Q6_K" }, { machine: native, preference: ["Q4_K_*"] }).selected?.id).toBe("Q6_K_Wasm");
+    expect(select({ format: "Q4_K" }, { machine: native, preference: ["q4_k_*"] }).selected?.id).toBe("Q4_K_AVX2");
+    expect(select({ format: "Q6_K" }, { machine: native, preference: ["Q4_K_*"] }).selected?.id).toBe("Q6_K_AVX2");
     const most = { machine: native, preference: ["*_AVX512", "*_Scalar"] };
     expect(describeSelection(select({ format: "Q4_K" }, most))).toMatch(
       /^kernel for Q4_K: Q4_K_Scalar \(it is preferred; its self-test has not run\); not Q4_K_AVX512: the processor has no AVX-512 F/,
@@ -150,7 +157,7 @@ describe("selection of a kernel", () => {
       preference: fc.subarray(ids, { maxLength: 4 }),
       failing: fc.subarray(ids),
       simd: fc.boolean(),
-      native: fc.constantFrom(true as const, "no koffi"),
+      native: fc.constantFrom(true as const, "no code"),
     });
     fc.assert(
       fc.property(facts, ({ format, columns, preference, failing, simd, native }) => {
@@ -164,7 +171,6 @@ describe("selection of a kernel", () => {
         expect(failing).not.toContain(one.selected.id);
         expect(machineRefusal(one.selected, own)).toBeUndefined();
         expect(columns % one.selected.columnMultiple).toBe(0);
-        expect(one.selected.isOptional !== true || preference.includes(one.selected.id)).toBe(true);
       }),
     );
   });
@@ -207,7 +213,7 @@ describe("levels", () => {
 
   it("are read from the facts of a machine", () => {
     const wasm = { simd: true, relaxedSimd: false };
-    const machineCode = "koffi is not installed";
+    const machineCode = "files cannot be loaded as code";
     expect(kernelMachine(scriptedMachine({ architecture: "x64" }), wasm, machineCode)).toMatchObject({
       architecture: "x64",
       wasm,
@@ -223,7 +229,7 @@ describe("a preference", () => {
   it.each([
     ["Nothing", "INPUT_INVALID", "there is no kernel with this id"],
     ["TL1_ARM_NEON", "NOT_BUILT", "not built yet: no kernels of arm64"],
-    ["Q4_K_AVX2", "BACKEND_UNAVAILABLE", "koffi is not installed"],
+    ["Q4_K_AVX2", "BACKEND_UNAVAILABLE", "files cannot be loaded as code"],
     ["Llama_CUDA", "BACKEND_UNAVAILABLE", "it is called by the backend llamacpp: choose that target"],
     ["Q4_K_Scalar", "BACKEND_UNAVAILABLE", "its self-test failed: element 5 is -1, and 1 is right"],
     ["Q4_K_GGML_CPU", "NOT_BUILT", "not built: ggml's own products run on the targets llamacpp and library"],
@@ -238,7 +244,7 @@ describe("a preference", () => {
   it.each([
     ["*_AVX3", "INPUT_INVALID", "there is no kernel with this id"],
     ["*_NEON", "NOT_BUILT", "not built yet: no kernels of arm64"],
-    ["Q4_K_AVX*", "BACKEND_UNAVAILABLE", "koffi is not installed"],
+    ["Q4_K_AVX*", "BACKEND_UNAVAILABLE", "files cannot be loaded as code"],
     ["Q4_K_Sc*r", "BACKEND_UNAVAILABLE", "its self-test failed: element 5 is -1, and 1 is right"],
   ] as const)("for the pattern %s, of which no kernel can be used, is %s", (pattern, code, reason) => {
     const facts = { machine: { ...machine, features: ["AVX2", "FMA", "AVX-512 F", "AVX-512 BW", "AVX-512 VL", "AVX-512 VNNI"] } };
@@ -259,7 +265,7 @@ describe("a preference", () => {
       expect.objectContaining({
         code: "BACKEND_UNAVAILABLE",
         message:
-          "none of the preferred kernels can be used: I2S_QK256_CUDA: not built yet: no CUDA kernels; I2S_QK256_AVX2: koffi is not installed; " +
+          "none of the preferred kernels can be used: I2S_QK256_CUDA: not built yet: no CUDA kernels; I2S_QK256_AVX2: files cannot be loaded as code; " +
           "I2S_QK256_Scalar: its self-test failed: element 5 is -1, and 1 is right",
         remedy: "prefer one of I2S_QK256_Wasm",
       }),

@@ -17,7 +17,7 @@ export interface KernelSelectionFacts {
 }
 
 /** The check that refused a kernel. */
-export type KernelStage = "format" | "built" | "machine" | "shape" | "self-test" | "preference";
+export type KernelStage = "format" | "built" | "machine" | "shape" | "self-test";
 
 /** One kernel that was considered. */
 export type KernelCandidate =
@@ -36,9 +36,8 @@ export interface KernelSelection {
 }
 
 /**
- * Selects a kernel for weights. Candidates are tried in this order: preferred kernels, as listed; then generated WebAssembly before plain TypeScript, and
- * within a kind the higher level first. The first check that fails gives the reason: format, built, machine, shape, self-test, and for optional kernels whether
- * they are preferred.
+ * Selects a kernel for weights. Candidates are tried in this order: preferred kernels, as listed; then machine code, generated WebAssembly and plain TypeScript, and
+ * within a kind the higher level first. The first check that fails gives the reason: format, built, machine, shape, self-test.
  */
 export function selectKernel(request: KernelRequest, facts: KernelSelectionFacts): KernelSelection {
   const { kernels = kernelRegistry, preference = [] } = facts;
@@ -77,16 +76,20 @@ export function machineRefusal(
     return { stage: "machine", reason: machine.machineCode };
   const refusal = levelRefusal(level, machine);
   if (refusal !== undefined) return { stage: "machine", reason: refusal };
-  if (implementation.kind === "machine" && machine.machineCode !== true) return { stage: "machine", reason: machine.machineCode };
+  if (implementation.kind !== "machine") return undefined;
+  const { machineCode, maxMachineLevel } = machine;
+  if (machineCode !== true) return { stage: "machine", reason: machineCode };
+  if (maxMachineLevel !== undefined && levelRank(level) > levelRank(maxMachineLevel))
+    return { stage: "machine", reason: `the setting machineCode allows ${maxMachineLevel} at most` };
   return undefined;
 }
 
 function getRefusal(
   kernel: KernelEntry,
   { format, rows, columns }: KernelRequest,
-  { machine, selfTests, preference = [] }: KernelSelectionFacts,
+  { machine, selfTests }: KernelSelectionFacts,
 ): { readonly stage: KernelStage; readonly reason: string } | undefined {
-  const { id, formats, columnMultiple, rowMultiple = 1, implementation, isOptional = false } = kernel;
+  const { id, formats, columnMultiple, rowMultiple = 1, implementation } = kernel;
   if (implementation.kind === "llama")
     return { stage: "format", reason: "it is called by the backend llamacpp: choose that target" };
   if (!multiplies(kernel, format))
@@ -98,11 +101,6 @@ function getRefusal(
   if (rows % rowMultiple !== 0) return { stage: "shape", reason: `${rows} rows are not a multiple of ${rowMultiple}` };
   const tested = selfTests.get(id);
   if (tested?.passed === false) return { stage: "self-test", reason: `its self-test failed: ${tested.problem}` };
-  if (isOptional && !isPreferred(id, preference))
-    return {
-      stage: "preference",
-      reason: "it is used only if it is preferred: it is native code outside of the sandbox of WebAssembly",
-    };
   return undefined;
 }
 
@@ -115,7 +113,7 @@ function isPreferred(id: string, preference: readonly string[]): boolean {
   return preference.some((name) => namesKernel(name, id));
 }
 
-const kindOrder = ["wasm", "machine", "scalar", "none", "llama"] as const;
+const kindOrder = ["machine", "wasm", "scalar", "none", "llama"] as const;
 
 /** The kernels for a format and the preferred ones: first those preferred, then by kind and level. */
 function orderedCandidates(

@@ -18,11 +18,27 @@ export const kernelLevels = [
   "CUDA",
 ] as const;
 
-/** Levels of x86-64 that machine code is generated for, from the least to the most. */
-export const x64Levels: readonly ["AVX2", "AVX-512 VNNI"] = ["AVX2", "AVX-512 VNNI"];
+/** Levels of x86-64 that machine code is generated for, in ascending order. Each includes the instruction sets of those before it. */
+export const x64Levels: readonly ["AVX2", "AVX-512", "AVX-512 VNNI"] = ["AVX2", "AVX-512", "AVX-512 VNNI"];
+
+/** Levels at which the machine code of products with block-quantized weights differs. */
+export const blockLevels: readonly ["AVX2", "AVX-512 VNNI"] = ["AVX2", "AVX-512 VNNI"];
 
 /** A level of `x64Levels`. */
 export type X64Level = (typeof x64Levels)[number];
+
+/** The levels by the values of the setting `machineCode`, which may also be "off". */
+export const machineCodeLevels: Readonly<Record<"avx2" | "avx512" | "avx512vnni", X64Level>> = {
+  avx2: "AVX2",
+  avx512: "AVX-512",
+  avx512vnni: "AVX-512 VNNI",
+};
+
+/** The lower one of a level and a setting of `machineCode`. Default of the setting: no limit. */
+export function limitLevel(level: X64Level, setting: keyof typeof machineCodeLevels | undefined): X64Level {
+  const limit = setting === undefined ? level : machineCodeLevels[setting];
+  return levelRank(limit) < levelRank(level) ? limit : level;
+}
 
 /** A level of `kernelLevels`. */
 export type KernelLevel = (typeof kernelLevels)[number];
@@ -37,10 +53,10 @@ export interface KernelMachine {
   readonly wasm: { readonly simd: boolean; readonly relaxedSimd: boolean };
   /** Whether there is an NVIDIA GPU; otherwise the reason, without a full stop. */
   readonly cuda: true | string;
-  /**
-   * Whether machine code can be called: koffi is installed and the system allows it; otherwise the reason, without a full stop.
-   */
+  /** Whether machine code can be called; otherwise the reason, without a full stop. */
   readonly machineCode: true | string;
+  /** The highest level of machine code that the settings of a model allow. Default: any. */
+  readonly maxMachineLevel?: X64Level;
 }
 
 /** Instruction sets of a processor that a level needs, as `CpuFacts.features` names them. */
@@ -54,6 +70,11 @@ const processorLevels: Partial<
   NEON: { architecture: "arm64", needs: ["NEON"] },
   "NEON dotprod": { architecture: "arm64", needs: ["NEON", "DOTPROD"] },
 };
+
+/** The highest level of `x64Levels` that a processor with these instruction sets has; undefined if it has none. */
+export function highestX64Level(features: readonly string[]): X64Level | undefined {
+  return x64Levels.findLast((level) => processorLevels[level]?.needs.every((each) => features.includes(each)) === true);
+}
 
 /** Position of a level in the order: a higher one needs more. */
 export function levelRank(level: KernelLevel): number {

@@ -32,10 +32,13 @@ export function requireTextInput({ name, tasks }: Pick<Manifest, "name" | "tasks
   );
 }
 
-/** Throws MODEL_UNSUPPORTED for a model that reads pictures, where it is to predict tokens. A model of speech may have a decoder: `requireWriter` looks at its files. */
+/** Throws MODEL_UNSUPPORTED for a model of pictures without a decoder, where it is to predict tokens. A model of speech or of captions may have one: `requireWriter` looks at its files. */
 export function requireDecodableInput(manifest: Pick<Manifest, "name" | "tasks">): void {
-  if (manifest.tasks[0] !== speechTask) requireTextInput(manifest);
+  if (manifest.tasks[0] !== speechTask && manifest.tasks[0] !== captionTask) requireTextInput(manifest);
 }
+
+/** The task of models that write a text about a picture. */
+export const captionTask = "image-to-text";
 
 /** The task of models that write down speech. */
 export const speechTask = "automatic-speech-recognition";
@@ -76,4 +79,9 @@ export function requireWriter({ name, tasks }: Pick<Manifest, "name" | "tasks">,
     `${name} ${what}: ${reasons[0]}`,
     "name a model for text-generation or text2text-generation, exported with its cache (Optimum: --task text-generation-with-past, text2text-generation-with-past)",
   );
+}
+
+/** Whether a model transcribes by CTC (connectionist temporal classification, Graves et al. 2006), by the class that its files name: it is loaded as a graph, and not as a language model. */
+export function usesCtc({ variants }: Pick<Manifest, "variants">): boolean {
+  return variants.some(({ architecture = "" }) => architecture.endsWith("ForCTC"));
 }

@@ -1,8 +1,8 @@
 /** Checks of the kernels of a receipt. */
-import { gatherScalarId, interpreterId, namesKernel } from "../kernels/kernel-ids.ts";
+import { gatherScalarId, getMachineLevel, interpreterId, namesKernel } from "../kernels/kernel-ids.ts";
 import { kernelById } from "../kernels/registry.ts";
 import { machineRefusal } from "../kernels/select-kernel.ts";
-import type { KernelMachine } from "../kernels/simd-levels.ts";
+import { type KernelMachine, levelRefusal } from "../kernels/simd-levels.ts";
 import { version } from "../version.ts";
 import { getComputePath, expectedKernel, isSlowKernel } from "./kernel-class.ts";
 import type { Receipt } from "./receipt.ts";
@@ -67,6 +67,9 @@ function impossibleKernels({ kernels, machine, inferyardVersion, computePath }: 
   return kernels.flatMap(({ id }): readonly Refusal[] => {
     const kernel = kernelById(id);
     if (kernel === undefined) {
+      const level = getMachineLevel(id);
+      const missing = level === undefined ? undefined : levelRefusal(level, facts);
+      if (missing !== undefined) return [{ code: "impossible-kernel", reason: `its machine cannot have run ${id}: ${missing}` }];
       if (inferyardVersion !== version || isOutsideRegistry(id, computePath.target)) return [];
       return [{ code: "impossible-kernel", reason: `Inferyard ${version} has no kernel ${id}` }];
     }
@@ -80,7 +83,7 @@ function impossibleKernels({ kernels, machine, inferyardVersion, computePath }: 
 /** Whether an id that the registry does not list can be right: other backends report their own, and so do generated kernels and llama.cpp on other devices. */
 function isOutsideRegistry(id: string, target: string): boolean {
   const isOurs = /^(?:native|llamacpp|library):/.test(target);
-  return !isOurs || id === interpreterId || id === gatherScalarId || /^Llama_|_Wasm$/.test(id);
+  return !isOurs || id === interpreterId || id === gatherScalarId || /^Llama_|_Wasm$|_AVX(?:2|512|512VNNI)$/.test(id);
 }
 
 function listed(ids: readonly string[]): string {

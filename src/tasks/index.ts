@@ -69,7 +69,7 @@ export type { ClassifySoundOptions } from "./speech/classification/classify-soun
 export type { SoundClassifications } from "./speech/classification/classify-sound.ts";
 export type { SpeechSegment, VoiceActivity } from "./speech/voice-activity/detect-speech.ts";
 export type { VoiceActivityOptions } from "./speech/voice-activity/voice-activity-options.ts";
-export type { MonoSound, SoundInput } from "./speech/sound-input.ts";
+export type { MonoSound, SoundChunks, SoundInput, SpokenSound } from "./speech/sound-input.ts";
 export type { TranscribeOptions, TranscriptionProgress } from "./speech/transcribe-options.ts";
 export type { Transcript, TranscriptSegment, TranscriptWord } from "./speech/transcript.ts";
 export type { SpeechTask } from "./speech/whisper/whisper-vocabulary.ts";

@@ -183,6 +183,7 @@ const loadSettings = {
   cachePrecision: ofLanguage("fp16"),
   i2sLayout: ofLanguage("arm"),
   kernels: ofLanguage(["Q4_K_Scalar"]),
+  machineCode: { given: "off", look: loadOptions },
   tlTiles: ofLanguage(["8x8=1/2/3"]),
   adapters: ofLanguage([{ path: "adapter.gguf", scale: 0.5 }]),
 } satisfies { readonly [Name in keyof RuntimeSettings]: Case<RuntimeSettings[Name]> };
@@ -312,6 +313,12 @@ const settings: { readonly [Name in keyof RuntimeSettings]-?: Case<RuntimeSettin
   },
   maxTraceTime: { given: "7s", look: loadOptions },
   maxTraceMemory: { given: 1, backends: builtin, look: loadOutcome },
+  maxPictureMemory: {
+    given: "8191B",
+    backends: builtin,
+    look: ({ runtime }) =>
+      codeOf(runtime.classifyImage(`${sharedData}tiny-random-vit/same-size.png`, { model: `${sharedData}tiny-random-vit` })),
+  },
   maxRunMemory: {
     given: 1,
     look: async ({ runtime }) => codeOf((await runtime.load(model)).run(inputs)),

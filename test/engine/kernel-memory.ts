@@ -12,7 +12,8 @@ export const featureSets: readonly WasmFeatures[] = features.relaxedSimd
   ? [features, { ...features, relaxedSimd: false, byteDot: "none" }]
   : [features];
 
-type Numbers =
+/** Elements of a tensor. */
+export type Numbers =
   | Float32Array
   | Int32Array
   | Int16Array
@@ -52,6 +53,16 @@ export class KernelMemory {
     return { offset, data };
   }
 
+  /** The same in the last bytes of the memory, followed by those alone that kernels may read. One tensor of a memory lies there. */
+  roomAtEnd<Kind extends Numbers>(kind: NumbersOf<Kind>, length: number): { readonly offset: number; readonly data: Kind } {
+    const { byteLength } = new kind(new ArrayBuffer(8 * length), 0, length);
+    const padded = Math.ceil((byteLength + readPaddingBytes) / 16) * 16;
+    const offset = this.memory.buffer.byteLength - padded;
+    if (offset < this.#end) throw new Error("the test's memory is too small");
+    this.#guards.push({ start: offset + byteLength, end: offset + padded });
+    return { offset, data: new kind(this.memory.buffer as ArrayBuffer, offset, length) };
+  }
+
   /** Runs a kernel in as many calls as `splits` asks for, from the last to the first, and checks that nothing behind a tensor was written. */
   run(kernel: Kernel, offsets: readonly number[], splits = 1, set: WasmFeatures = features): number {
     const compiled = kernelFunction(compileKernels([kernel], this.memory, set).functions, kernel);
@@ -61,10 +72,15 @@ export class KernelMemory {
     for (let from = (splits - 1) * share; from >= 0; from -= share)
       if (from < kernel.pieces)
         status = compiled(...kernel.dynamicSizes, ...offsets, from, Math.min(from + share, kernel.pieces)) || status;
+    this.checkGuards(kernel.key);
+    return status;
+  }
+
+  /** Throws if a byte behind a tensor was written. */
+  checkGuards(key: string): void {
     const bytes = new Uint8Array(this.memory.buffer);
     for (const { start, end } of this.#guards)
-      if (bytes.subarray(start, end).some((byte) => byte !== 0xff)) throw new Error(`${kernel.key} wrote behind a tensor`);
-    return status;
+      if (bytes.subarray(start, end).some((byte) => byte !== 0xff)) throw new Error(`${key} wrote behind a tensor`);
   }
 }
 

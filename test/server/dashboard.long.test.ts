@@ -1,9 +1,14 @@
 /** The server's page for people, in a real browser. */
-import { existsSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { createRuntime, type Runtime } from "inferyard";
-import { type Browser, chromium } from "playwright-core";
+import { type Browser, type FileChooser, type Page, chromium } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type Listening, createHandler, listen } from "inferyard/server";
+import { writeDetector } from "../fixtures/models/detector-model.ts";
+import { writeVoiceDetector } from "../fixtures/models/sound-models.ts";
 import { hasSharedData, sharedData } from "../fixtures/shared-data.ts";
 
 const executablePath = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find((path) =>
@@ -126,4 +131,97 @@ describe.skipIf(executablePath === undefined)(name, () => {
       await chatting.close();
     },
   );
+
+  it.skipIf(!hasSharedData)("takes a picture or a sound, dropped or chosen, and shows what the server finds in it", async () => {
+    const colorScheme = process.env["COLOUR"] === "light" ? "light" : "dark";
+    const folder = mkdtempSync(join(tmpdir(), "inferyard-dashboard-"));
+    writeDetector(join(folder, "detr"), [{ logits: [0, 4, 0], box: [0.25, 0.5, 0.5, 1] }]);
+    writeVoiceDetector(join(folder, "voice.onnx"));
+    const ctc = `${sharedData}tiny-random-wav2vec2-ctc`;
+    const models = {
+      vit: `${sharedData}tiny-random-vit`,
+      detr: join(folder, "detr"),
+      line: `${sharedData}tiny-random-trocr`,
+      ctc,
+      voice: join(folder, "voice.onnx"),
+    };
+    const serving = await listen(createHandler(runtime, { models }), { port: 0 });
+    const page = await browser.newPage({ colorScheme });
+    const faults: string[] = [];
+    const choosing = new Promise<FileChooser>((resolve) => page.on("filechooser", resolve));
+    page.on("pageerror", (error) => faults.push(error.message));
+    page.on("console", (line) => line.type() === "error" && !line.text().includes("415") && faults.push(line.text()));
+    await page.goto(`${serving.url}/dashboard`);
+    await page.locator("#chat-empty").waitFor();
+    const done = page.locator("#answer", { hasText: /ms on/ });
+
+    // Dropped while the task is one on texts: a task is chosen that a model can do.
+    await drop(page, `${models.vit}/wide.png`, "image/png");
+    await done.waitFor();
+    expect(await page.inputValue("#task")).toBe("classify_image");
+    const { results } = await runtime.classifyImage(`${models.vit}/wide.png`, { model: models.vit });
+    expect(await page.locator("#found tr").nth(1).allTextContents()).toEqual([
+      `${results[0]![0]!.label}${(100 * results[0]![0]!.score).toFixed(1)} %`,
+    ]);
+    expect(await page.locator("#picture").getAttribute("aria-label")).toBe("wide.png");
+
+    // Chosen with the keyboard alone.
+    await page.selectOption("#task", "detect");
+    await page.locator("#model").focus();
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Tab");
+    expect(await page.evaluate<string>("document.activeElement.id")).toBe("file");
+    await page.keyboard.press("Enter");
+    await (await choosing).setFiles(fileURLToPath(new URL("../fixtures/pictures/astronaut.jpg", import.meta.url)));
+    await page.locator("#found td", { hasText: "dog" }).waitFor();
+    expect(await page.locator("#found tr").nth(1).textContent()).toBe("dog96.5 %0, 080, 160");
+    expect(await page.evaluate("[document.getElementById('picture').width, document.getElementById('picture').height]")).toEqual([
+      160, 160,
+    ]);
+    if (process.env["SCREENSHOTS"] !== undefined) {
+      await page.setViewportSize({ width: 1300, height: 900 });
+      await page.screenshot({ path: `${process.env["SCREENSHOTS"]}/dashboard-picture-${colorScheme}.png`, fullPage: true });
+    }
+
+    await page.selectOption("#task", "read");
+    await page.setInputFiles("#file", `${models.line}/same-size.png`);
+    await page.locator("#transcript:not(:empty)").waitFor();
+
+    await drop(page, `${ctc}/chirp-1s.wav`, "audio/wav");
+    await page.locator("#found th", { hasText: "from" }).waitFor();
+    expect(await page.inputValue("#task")).toBe("transcribe");
+    const { text } = await runtime.transcribe(new Uint8Array(readFileSync(`${ctc}/chirp-1s.wav`)), { model: ctc });
+    expect(await page.textContent("#transcript")).toBe(text);
+    expect(await page.locator("#picture").isVisible()).toBe(false);
+    await page.waitForFunction("document.getElementById('sound').duration === 1");
+
+    await page.selectOption("#task", "detect_speech");
+    await page.click("#run");
+    await page.locator("#found tr, #found-empty:not(:empty)").first().waitFor();
+
+    await drop(page, `${ctc}/README.md`, "text/markdown");
+    await page.locator("#answer", { hasText: "README.md is neither a picture nor a sound" }).waitFor();
+    await drop(page, `${ctc}/README.md`, "image/png");
+    await page.locator("#answer", { hasText: "not a picture of a known format" }).waitFor();
+    expect(await page.locator("img").count()).toBe(0);
+    expect(faults).toEqual([]);
+    await page.close();
+    await serving.close();
+    rmSync(folder, { recursive: true });
+  });
 });
+
+/** Drops a file onto the page. */
+async function drop(page: Page, path: string, type: string): Promise<void> {
+  const sent = { bytes: [...readFileSync(path)], name: path.split("/").at(-1)!, type };
+  const transfer = await page.evaluateHandle(({ bytes, name: called, type: stated }) => {
+    const { DataTransfer, File } = globalThis as unknown as {
+      DataTransfer: new () => { readonly items: { add(file: unknown): void } };
+      File: new (parts: Uint8Array[], name: string, options: object) => unknown;
+    };
+    const files = new DataTransfer();
+    files.items.add(new File([Uint8Array.from(bytes)], called, { type: stated }));
+    return files;
+  }, sent);
+  await page.dispatchEvent("body", "drop", { dataTransfer: transfer });
+}

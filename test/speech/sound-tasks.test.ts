@@ -67,6 +67,13 @@ describe.skipIf(skip)(name, () => {
     expect(starts).toEqual(starts.toSorted((a, b) => a - b));
   });
 
+  it("a sound that is shorter than a frame has no words", async () => {
+    for (const length of [1, 160, 399]) {
+      const sound = { sampleRate: 16_000, samples: new Float32Array(length) };
+      expect(await runtime.transcribe(sound, { model, target: "onnx:cpu" })).toMatchObject({ text: "", segments: [] });
+    }
+  });
+
   it("options of Whisper's decoder are refused", async () => {
     await expect(runtime.transcribe(sound(), { model, bestOf: 3 })).rejects.toMatchObject({ code: "INPUT_INVALID" });
   });

@@ -59,6 +59,20 @@ describe.skipIf(skip)(name, () => {
     }
   });
 
+  it("both routes take a model of CTC, which is no language model", async () => {
+    const ctc = `${sharedData}tiny-random-wav2vec2-ctc`;
+    const handling = createHandler(runtime, { models: { ctc } });
+    const bytes = new Uint8Array(readFileSync(`${ctc}/chirp-1s.wav`));
+    const { text } = await runtime.transcribe(bytes, { model: ctc });
+    for (const path of ["/api/transcribe", "/v1/audio/transcriptions"]) {
+      const body = new FormData();
+      body.append("file", new Blob([bytes]), "chirp.wav");
+      body.append("model", "ctc");
+      const response = await handling(new Request(`http://localhost${path}`, { method: "POST", body }));
+      expect([response.status, ((await response.json()) as { text: string }).text]).toEqual([200, text]);
+    }
+  });
+
   it.each([
     ["another address", { audio: "https://example.org/talk.wav" }, 400, "INPUT_INVALID"],
     ["no base64", { audio: "?" }, 400, "INPUT_INVALID"],

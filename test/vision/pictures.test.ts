@@ -137,6 +137,28 @@ describe.skipIf(skipEmbedding)(embedding, () => {
   });
 });
 
+describe.skipIf(skipEmbedding)("the memory of decoded pictures", () => {
+  it("is shared by all calls, which wait for it; a picture that exceeds it is refused, and one that is damaged gives it back", async () => {
+    const small = `${vit}/same-size.png`; // 32 x 32
+    const own = await createRuntime({ host: "inline", threads: 1, maxPictureMemory: 32 * 32 * 8 });
+    const classify = (picture: string | Uint8Array) => own.classifyImage(picture, { model: vit });
+    const damaged = readFileSync(small).subarray(0, 300);
+    const [first, ...others] = await Promise.allSettled([small, damaged, small, `${vit}/wide.png`, small].map(classify));
+    expect(first).toMatchObject({ status: "fulfilled" });
+    expect(others).toMatchObject([
+      { reason: { code: "INPUT_INVALID" } },
+      { status: "fulfilled" },
+      { reason: { code: "LIMIT_EXCEEDED", message: expect.stringContaining("8192") as string } },
+      { status: "fulfilled" },
+    ]);
+    const aborted = own.classifyImage(small, { model: vit, signal: AbortSignal.abort() });
+    await expect(aborted).rejects.toMatchObject({ code: "ABORTED" });
+    await expect(classify(small)).resolves.toMatchObject({ results: [expect.anything()] });
+    await own.dispose();
+    await expect(createRuntime({ maxPictureMemory: "plenty" })).rejects.toMatchObject({ code: "CONFIG_INVALID" });
+  });
+});
+
 describe("DETR's outputs", () => {
   it("are boxes in pixels of the picture, above the threshold, best first", async () => {
     writeDetector(at("detr"), [

@@ -21,7 +21,6 @@ import type { NativeLoadOptions } from "./create-engine.ts";
 import { selfTest } from "./self-test.ts";
 import { StaticModel } from "./static-model.ts";
 import type { ReplicaBackend, ReplicaModel } from "../../contract/replicas.ts";
-import { getNativeSettings } from "../../kernels/native-settings.ts";
 import { version } from "../../version.ts";
 
 const cpu: Device = { type: "cpu", index: 0 };
@@ -50,6 +49,7 @@ const onCpu: Capabilities = {
     "cachePrecision",
     "i2sLayout",
     "kernels",
+    "machineCode",
     "tlTiles",
   ],
   cachePrecisions: ["fp32", "fp16"],
@@ -107,7 +107,6 @@ async function probeCpu({ run, full = false }: ProbeOptions, state: NativeState)
 async function load(model: ModelFiles, device: Device, options: NativeLoadOptions, state: NativeState): Promise<ReplicaModel> {
   requireCpu(device);
   if (isGraph(model)) {
-    await prepareKernels(options, state);
     const { GraphModel } = await import("../graphs/graph-model.ts");
     return await withParts(model, options, state, async (parts) => new GraphModel(parts));
   }
@@ -142,18 +141,10 @@ async function loadLanguage(
   if (model.encoder !== undefined) return await loadLanguageModel(model, options, (part) => load(part, device, options, state));
   if (!isDecodableFormat(model))
     throw new InferyardError("MODEL_UNSUPPORTED", `native does not decode tokens with ${model.architecture ?? model.format}`);
-  await prepareKernels(options, state);
   const { GraphLanguageModel } = await import("../graphs/graph-language-model.ts");
   return await withParts(model, { ...options, isUnprepared: true }, state, (parts) =>
     GraphLanguageModel.create(parts, model, options),
   );
-}
-
-async function prepareKernels(options: LoadOptions, state: NativeState): Promise<void> {
-  const { kernels } = getNativeSettings(options);
-  if (kernels === undefined) return;
-  const { openPreferredKernels } = await import("./check-generated-code.ts"); // imported on demand, as the engine is
-  await openPreferredKernels(kernels, state);
 }
 
 /** Returns what `create` makes of an engine with the model's graph. The engine is imported on demand: it is large, and static embeddings do not need it. */

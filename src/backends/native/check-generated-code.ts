@@ -1,10 +1,7 @@
 /** Checks of the engine's generated code, shared by all models of one backend. */
 import type { Library } from "../../contract/backend.ts";
-import { InferyardError } from "../../contract/errors.ts";
 import { detectWasmFeatures, KernelChecks } from "../../engine/index.ts";
-import { kernelsNamed } from "../../kernels/registry.ts";
-import { isSelectable } from "../../kernels/select-kernel.ts";
-import { type MachineCodeSource, openMachineCode } from "./machine-code.ts";
+import type { MachineCodeSource } from "./machine-code/machine-code.ts";
 import { enableRelaxedSimd } from "../../engine/codegen/wasm/v8-flags.ts";
 import { openCheckRecord } from "./check-record.ts";
 
@@ -14,8 +11,8 @@ export interface NativeState {
   readonly library: Library;
   /** Results of the checks made until now. Each function is checked once in a process or thread. */
   kernelChecks?: KernelChecks;
-  /** Calls of machine code, once a model prefers it. */
-  machineCode?: MachineCodeSource;
+  /** Calls of machine code, or why there is none. Default: no model has been loaded that may use it. */
+  machineCode?: MachineCodeSource | string;
 }
 
 /** The checks of this backend, made at their first use. undefined when this machine has no WebAssembly SIMD, and so no generated code. */
@@ -31,36 +28,6 @@ function createKernelChecks(options: { readonly forget?: boolean } = {}): Kernel
   return features.simd
     ? new KernelChecks(features, { passed: openCheckRecord?.(import.meta.url, features, options) })
     : undefined;
-}
-
-/**
- * Makes machine code callable if a preferred kernel is machine code. Where it cannot be called, the other preferred kernels remain as fallbacks and the
- * reason is recorded. Without a fallback, throws the errors of `openMachineCode`, and BACKEND_UNAVAILABLE where native code cannot be called.
- */
-export async function openPreferredKernels(kernels: readonly string[], state: NativeState): Promise<void> {
-  const checks = kernelChecksOf(state);
-  const preferred = kernels.find(needsMachineCode);
-  if (checks === undefined || preferred === undefined || state.machineCode !== undefined) return;
-  try {
-    state.machineCode = await (openMachineCode ?? refuseInPage(preferred))();
-    checks.addMachineCode(state.machineCode.create(), state.machineCode.features);
-  } catch (error) {
-    if (!(error instanceof InferyardError)) throw error;
-    checks.blockKernels.refuseMachineCode(error.message);
-    if (kernels.every(needsMachineCode)) throw error;
-  }
-}
-
-/** Whether a name of kernels can only be met by machine code. `Q4_K_*` cannot: it stands for a WebAssembly kernel as well. */
-function needsMachineCode(name: string): boolean {
-  const selectable = kernelsNamed(name).filter(isSelectable);
-  return selectable.length > 0 && selectable.every(({ implementation }) => implementation.kind === "machine");
-}
-
-function refuseInPage(id: string): () => never {
-  return () => {
-    throw new InferyardError("BACKEND_UNAVAILABLE", `${id} is native code, which a page cannot call`);
-  };
 }
 
 /**

@@ -13,6 +13,8 @@ import {
 } from "../../engine/index.ts";
 import type { GraphParts } from "../graphs/graph-model.ts";
 import { type OpenGraph, runLimits } from "../graphs/open-graph.ts";
+import type { MachineCode } from "../../engine/codegen/x64/index.ts";
+import { createMachineCode } from "./model-machine-code.ts";
 import { kernelChecksOf, type NativeState } from "./check-generated-code.ts";
 import { getNativeSettings } from "../../kernels/native-settings.ts";
 import { checkKernelPreference } from "../../kernels/kernel-preference.ts";
@@ -59,7 +61,8 @@ export async function createEngine(
   const kernelChecks = kernelChecksOf(state);
   const { graphOptimization, threads } = options;
   const { kernels } = getNativeSettings(options);
-  if (kernels !== undefined && kernelChecks !== undefined) checkPreferred(kernels, kernelChecks);
+  if (kernels !== undefined && kernelChecks !== undefined)
+    checkPreferred(kernels, kernelChecks, createMachineCode(options, state));
   const limits = runLimits(options);
   const create = async (replica: EngineReplica | undefined): Promise<EngineModel> => {
     const engine = new EngineModel(source, {
@@ -67,7 +70,7 @@ export async function createEngine(
       ...omitUndefined({ graphOptimization }),
       limits,
       ...omitUndefined({ kernelChecks, kernelPreference: kernels }),
-      ...(kernels === undefined || state.machineCode === undefined ? {} : { machineCode: state.machineCode.create() }),
+      machineCode: createMachineCode(options, state),
       ...(threads === undefined || spawnThread === undefined ? {} : { threads, spawnThread }),
       ...omitUndefined({ openDiscard: openPageDiscard, replica }),
     });
@@ -121,13 +124,15 @@ function getSharing(
 }
 
 /** Throws for a preferred kernel that cannot be used here; those that can be called are tested first. */
-function checkPreferred(ids: readonly string[], checks: KernelChecks): void {
+function checkPreferred(ids: readonly string[], checks: KernelChecks, machineCode: MachineCode | string): void {
   for (const id of ids) {
     const [type] = kernelFormats(id);
     const format = type === undefined ? undefined : multipliedFormats[type];
     if (type !== undefined && format !== undefined) checks.check([{ name: id, blocks: { type, format } }]);
   }
-  checkKernelPreference(ids, { machine: checks.blockKernels.machine, selfTests: checks.selfTests }, "BACKEND_UNAVAILABLE");
+  const limit = typeof machineCode === "string" ? { refusal: machineCode } : { level: machineCode.level };
+  const machine = checks.blockKernels.machineFor(limit);
+  checkKernelPreference(ids, { machine, selfTests: checks.selfTests }, "BACKEND_UNAVAILABLE");
 }
 
 function kernelFormats(id: string): readonly string[] {

@@ -16,7 +16,7 @@ import {
 } from "../../engine/codegen/wasm/index.ts";
 import { v128, i32x4 } from "../../engine/codegen/wasm/assembler/vector.ts";
 import { defineKernel } from "../../engine/codegen/wasm/kernel.ts";
-import { type MachineCode, machineBlockMatmul, withMachineCode } from "../../engine/codegen/x64/index.ts";
+import { type MachineCode, generateMachineKernels, machineBlockMatmul, withMachineCode } from "../../engine/codegen/x64/index.ts";
 import { enableRelaxedSimd, withOptimizingCompiler } from "../../engine/codegen/wasm/v8-flags.ts";
 import { detectWasmFeatures, KernelChecks } from "../../engine/index.ts";
 import type { BlockFormat } from "../../formats/gguf/blocks/block-format.ts";
@@ -25,7 +25,7 @@ import { knownAnswer } from "../../kernels/known-answers.ts";
 import { multipliedFormats } from "../../kernels/registry.ts";
 import { multiplyScalar } from "../../kernels/scalar-product.ts";
 import type { KernelMachine, X64Level } from "../../kernels/simd-levels.ts";
-import { openMachineCode } from "./machine-code.ts";
+import { openMachineCode } from "./machine-code/machine-code.ts";
 
 /** Speed of a kernel that multiplies a matrix by a vector. */
 export interface KernelSpeed {
@@ -142,7 +142,7 @@ export class NativeKernels {
     const memory = new (wasmHost().Memory)({ initial: Math.ceil(bytes / wasmPageBytes) + 1 });
     const compiled = withOptimizingCompiler(() => compileKernels(kernels, memory, this.#features));
     this.#machine?.free();
-    const machineKernels = kernels.flatMap((kernel) => kernel.machineKernel?.() ?? []);
+    const machineKernels = generateMachineKernels(kernels, this.#machine);
     const { functions } = withMachineCode(compiled, machineKernels, memory, this.#machine);
     return {
       memory,
@@ -154,8 +154,8 @@ export class NativeKernels {
 async function openMachine(checks: KernelChecks): Promise<MachineCode | string> {
   if (openMachineCode === undefined) return "a page calls no native code";
   try {
-    const { create, features } = await openMachineCode();
-    checks.addMachineCode(create(), features);
+    const { create, features } = openMachineCode();
+    checks.addMachineCode(create, features);
     return create();
   } catch (error) {
     if (error instanceof InferyardError) return error.message;

@@ -154,6 +154,7 @@ describe.skipIf(!existsSync(shared)).each(["tiny-random-gpt2", "tiny-random-llam
       expect(await model.evidence()).toEqual([
         expect.stringMatching(/ 0 interpreted$/),
         expect.stringMatching(/^kernel checks: \d+ functions /),
+        expect.stringMatching(/^machine code: /),
       ]);
     });
 
@@ -166,6 +167,7 @@ describe.skipIf(!existsSync(shared)).each(["tiny-random-gpt2", "tiny-random-llam
       expect(await (await load(name)).evidence()).toEqual([
         expect.stringMatching(/executable of \d+ steps/),
         expect.stringMatching(/^kernel checks: \d+ functions /),
+        expect.stringMatching(/^machine code: /),
       ]);
     });
 

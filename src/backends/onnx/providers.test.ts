@@ -35,6 +35,13 @@ describe("what a session is asked for", () => {
     expect(optionsFor("cpu")).not.toHaveProperty("enableCpuMemArena");
   });
 
+  it("a limit on the memory of a run turns the arena off, which would keep the memory of the largest run; unless it is asked for", () => {
+    const maxRunMemory = 1e9;
+    expect(optionsFor("cpu", 0, { maxRunMemory })).toMatchObject({ enableCpuMemArena: false });
+    expect(optionsFor("cpu", 0, { maxRunMemory, memoryArena: true })).toMatchObject({ enableCpuMemArena: true });
+    expect(optionsFor("cuda", 0, { maxRunMemory })).not.toHaveProperty("enableCpuMemArena");
+  });
+
   it("threads are given only where they are known", () => {
     expect(optionsFor("cpu", 0, { threads: 2 })).toMatchObject({ intraOpNumThreads: 2, interOpNumThreads: 1 });
     expect(optionsFor("cpu")).not.toHaveProperty("intraOpNumThreads");

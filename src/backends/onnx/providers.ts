@@ -1,6 +1,6 @@
 /** The execution providers of onnxruntime-node: their platforms, requirements and session options. */
 import { omitUndefined } from "../../contract/checked.ts";
-import type { Device, LoadSettings, MachineFacts, Precision } from "../../contract/backend.ts";
+import type { Device, LoadOptions, MachineFacts, Precision } from "../../contract/backend.ts";
 
 /** An execution provider. */
 export interface Provider {
@@ -118,10 +118,12 @@ export function getProvider(device: Device): Provider | undefined {
 }
 
 /** Session options that use this device only. */
-export function sessionOptions(provider: Provider, device: Device, settings: LoadSettings): Record<string, unknown> {
+export function sessionOptions(provider: Provider, device: Device, settings: LoadOptions): Record<string, unknown> {
   const wanted = settings.graphOptimization ?? "all";
   const level = provider.maxOptimization !== undefined && wanted !== "disabled" ? provider.maxOptimization : wanted;
   const onCpu = provider.deviceType === "cpu";
+  // An arena keeps the memory of the largest run for as long as the model is loaded, whoever asked for that run.
+  const memoryArena = settings.memoryArena ?? (onCpu && settings.maxRunMemory !== undefined ? false : undefined);
   return {
     executionProviders: [
       provider.takesDeviceId === true ? { name: provider.sessionName, deviceId: device.index } : provider.sessionName,
@@ -129,7 +131,7 @@ export function sessionOptions(provider: Provider, device: Device, settings: Loa
     graphOptimizationLevel: level,
     logSeverityLevel: 4,
     ...(settings.threads === undefined ? {} : { intraOpNumThreads: settings.threads, interOpNumThreads: 1 }),
-    ...omitUndefined({ enableMemPattern: settings.memoryPattern, enableCpuMemArena: settings.memoryArena }),
+    ...omitUndefined({ enableMemPattern: settings.memoryPattern, enableCpuMemArena: memoryArena }),
     // Otherwise nodes that the provider cannot run would silently run on the CPU.
     ...(onCpu || settings.cpuNodes === "allow" ? {} : { extra: { session: { disable_cpu_ep_fallback: "1" } } }),
   };

@@ -1,5 +1,6 @@
 /** Pictures are decoded by the browser itself in a page. Replaces src/processors/images/sharp.ts, whose interface it has. */
 import { InferyardError } from "../../contract/errors.ts";
+import { readEncodedSize } from "../../processors/images/picture-size.ts";
 import type { Sharp, SharpPicture } from "../../processors/images/sharp.ts";
 
 /** A decoded picture of the browser. */
@@ -41,25 +42,24 @@ export async function importSharp(): Promise<Sharp> {
       remedy: sharpInstall,
     });
   const browser: BrowserPictures = { createImageBitmap: (...given) => createImageBitmap(...given), OffscreenCanvas };
-  return (bytes) => new PagePicture(browser, new Blob([new Uint8Array(bytes)]));
+  return (bytes) => new PagePicture(browser, bytes);
 }
 
-/** A picture whose samples are red, green, blue and alpha. The browser has decoded it when its size is known. */
+/** A picture whose samples are red, green, blue and alpha. It is decoded once, for its samples: the size is read from its header. */
 class PagePicture implements SharpPicture {
   readonly #browser: BrowserPictures;
-  readonly #bytes: Blob;
+  readonly #bytes: Uint8Array;
   #orientation: "from-image" | "none" = "none";
 
-  constructor(browser: BrowserPictures, bytes: Blob) {
+  constructor(browser: BrowserPictures, bytes: Uint8Array) {
     this.#browser = browser;
     this.#bytes = bytes;
   }
 
   async metadata(): Promise<{ width: number; height: number; space: string }> {
-    const bitmap = await this.#decode();
-    const { width, height } = bitmap;
-    bitmap.close();
-    return { width, height, space: "srgb" };
+    const size = readEncodedSize(this.#bytes);
+    if (size === undefined) throw new Error("its header states no size that this browser's decoder could be held to");
+    return { ...size, space: "srgb" };
   }
 
   autoOrient(): this {
@@ -92,7 +92,7 @@ class PagePicture implements SharpPicture {
 
   #decode(): Promise<Bitmap> {
     const imageOrientation = this.#orientation;
-    return this.#browser.createImageBitmap(this.#bytes, {
+    return this.#browser.createImageBitmap(new Blob([new Uint8Array(this.#bytes)]), {
       imageOrientation,
       premultiplyAlpha: "none",
       colorSpaceConversion: "none",

@@ -21,7 +21,7 @@ import type * as browserReference from "./reference.ts";
 import type * as browserSpawnThread from "../../platform/browser/spawn-thread.ts";
 import type * as browserV8Flags from "../../platform/browser/v8-flags.ts";
 import type * as nodeFiles from "../../platform/node/files.ts";
-import type * as nodeMachineCode from "../../backends/native/machine-code.ts";
+import type * as nodeMachineCode from "../../backends/native/machine-code/machine-code.ts";
 import type * as nodePageDiscard from "../../backends/native/page-discard.ts";
 import type * as imagesSharp from "../../processors/images/sharp.ts";
 import type * as nodePaths from "../../platform/node/paths.ts";
@@ -38,7 +38,7 @@ interface Pairs {
   "src/models/aimod/read-package.ts": [typeof modelsAimodReadPackage, typeof browserReadPackage];
   "src/models/reference/resolve-reference.ts": [typeof modelsReferenceResolveReference, typeof browserReference];
   "src/backends/native/check-record.ts": [typeof backendsNativeCheckRecord, typeof browserCheckRecord];
-  "src/backends/native/machine-code.ts": [typeof nodeMachineCode, typeof browserMachineCode];
+  "src/backends/native/machine-code/machine-code.ts": [typeof nodeMachineCode, typeof browserMachineCode];
   "src/backends/native/page-discard.ts": [typeof nodePageDiscard, typeof browserPageDiscard];
   "src/platform/node/paths.ts": [typeof nodePaths, typeof browserPaths];
   "src/processors/images/sharp.ts": [typeof imagesSharp, typeof browserPagePictures];
@@ -54,7 +54,7 @@ const fits: { readonly [Original in keyof Pairs]: Pairs[Original][1] extends Pai
   "src/models/aimod/read-package.ts": true,
   "src/models/reference/resolve-reference.ts": true,
   "src/backends/native/check-record.ts": true,
-  "src/backends/native/machine-code.ts": true,
+  "src/backends/native/machine-code/machine-code.ts": true,
   "src/backends/native/page-discard.ts": true,
   "src/platform/node/paths.ts": true,
   "src/processors/images/sharp.ts": true,

@@ -2,7 +2,7 @@
 import { type KernelEntry, type KernelSelfTest } from "../../kernels/kernel-entry.ts";
 import { kernelRegistry, kernelsOfFormat } from "../../kernels/registry.ts";
 import { isSelectable, type KernelSelection, machineRefusal, multiplies, selectKernel } from "../../kernels/select-kernel.ts";
-import type { KernelMachine } from "../../kernels/simd-levels.ts";
+import type { KernelMachine, X64Level } from "../../kernels/simd-levels.ts";
 import type { QuantizedBlocks } from "../ir/lazy-storage.ts";
 import type { BlockKernel } from "../lower/lowered-node.ts";
 
@@ -10,7 +10,12 @@ import type { BlockKernel } from "../lower/lowered-node.ts";
 export interface BlockKernelState {
   readonly selfTests: ReadonlyMap<string, KernelSelfTest>;
   readonly preference?: readonly string[] | undefined;
+  /** Highest level of machine code for the model, or why it has none. Default: any that the machine has. */
+  readonly machineCode?: MachineCodeLimit | undefined;
 }
+
+/** The highest level of machine code that a model may use, or why it uses none: a sentence without a full stop. */
+export type MachineCodeLimit = { readonly level: X64Level } | { readonly refusal: string };
 
 /** The parts of `BlockKernels`. */
 export interface BlockKernelSettings {
@@ -46,9 +51,20 @@ export class BlockKernels {
 
   /** Selects a kernel for weights. Formats that the registry does not list (packed blocks) have the two kernels of every format. */
   select({ type, format, rows, columns }: Omit<QuantizedBlocks, "read">, state: BlockKernelState): KernelSelection {
-    const { selfTests, preference = [] } = state;
+    const { selfTests, preference = [], machineCode } = state;
     const kernels = this.#kernelsFor({ type, format });
-    return selectKernel({ format: type, rows, columns }, { machine: this.machine, selfTests, preference, kernels });
+    return selectKernel(
+      { format: type, rows, columns },
+      { machine: this.machineFor(machineCode), selfTests, preference, kernels },
+    );
+  }
+
+  /** Facts about the machine for a model with a limit of its machine code. */
+  machineFor(limit: MachineCodeLimit | undefined): KernelMachine {
+    if (limit === undefined) return this.#machine;
+    return "level" in limit
+      ? { ...this.#machine, maxMachineLevel: limit.level }
+      : { ...this.#machine, machineCode: limit.refusal };
   }
 
   /** The kernels for a format that can be called on this machine. */

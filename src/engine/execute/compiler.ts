@@ -11,7 +11,7 @@ import {
   type Kernel,
   type WasmFeatures,
 } from "../codegen/wasm/index.ts";
-import { type MachineCode, type MachineKernel, withMachineCode } from "../codegen/x64/index.ts";
+import type { MachineCode, MachineKernel } from "../codegen/x64/index.ts";
 import type { Graph } from "../ir/graph.ts";
 import type { KernelSelection } from "../../kernels/select-kernel.ts";
 import type { QuantizedBlocks } from "../ir/lazy-storage.ts";
@@ -29,12 +29,15 @@ import { EngineMemory } from "../memory/engine-memory.ts";
 import type { DiscardPages } from "../memory/idle-pages.ts";
 import type { EngineReplica, SharedEngineState } from "./engine-replicas.ts";
 import { CacheProgram } from "./decode/cache-program.ts";
-import type { DecoderCache, DecoderProgram, StateSettings } from "./decode/decoder-engine.ts";
+import { heldSources, SourceBlocks } from "./decode/source-blocks.ts";
+import type { DecoderCache, DecoderProgram, SourceStates, StateSettings } from "./decode/decoder-engine.ts";
 import type { PastInput } from "./decode/decoder-inputs.ts";
 import { type DecoderSizes, fineSizes } from "./decode/decoder-sizes.ts";
 import { KvCache } from "./decode/kv-cache.ts";
-import { Executable, type RunKernel } from "./executable.ts";
+import { type CountedStep, Executable, type RunKernel } from "./executable.ts";
 import type { GraphCompiler } from "./graph-compiler.ts";
+import type { KernelFunction } from "../lower/kernel-functions.ts";
+import { ModelMachineCode } from "./model-machine-code.ts";
 import { ModelFolding } from "./model-folding.ts";
 import type { KernelChecks } from "./kernel-checks/kernel-checks.ts";
 import type { RunLimits, StepCounts } from "./segments/model-run.ts";
@@ -49,8 +52,8 @@ export interface EngineSettings {
   readonly threads?: number;
   /** Checks of generated code before its first use. Default: none, for tests of the engine itself. */
   readonly kernelChecks?: KernelChecks;
-  /** Calls kernels that have machine code. Freed with the model. Default: WebAssembly computes all kernels. */
-  readonly machineCode?: MachineCode;
+  /** Calls kernels that have machine code; freed with the model. Or why there is none: a sentence without a full stop. Default: WebAssembly computes all kernels. */
+  readonly machineCode?: MachineCode | string;
   /** Prepares the function that returns free pages of the memory to the operating system. Default: free pages are kept until the model is unloaded. */
   readonly openDiscard?: (() => Promise<DiscardPages | undefined>) | undefined;
   /** Ids of kernels for quantized weights that are preferred, the most preferred first. Default: none. Without `kernelChecks` it has no effect. */
@@ -80,6 +83,7 @@ export class Compiler implements GraphCompiler {
   readonly #kernels = new Set<string>();
   readonly #modules: SharedEngineState["modules"][number][] = [];
   #memory: EngineMemory;
+  readonly #sourceBlocks: SourceBlocks;
   readonly #folding: ModelFolding;
   /** The kernel calls of all executables, including disposed ones. */
   readonly tally: KernelTally = new KernelTally();
@@ -88,6 +92,7 @@ export class Compiler implements GraphCompiler {
   readonly #checkedFunctions = new Set<string>();
   readonly #excludedFunctions = new Set<string>();
   #defersKernels = false;
+  readonly #machine: ModelMachineCode;
 
   /**
    * Creates the memory and starts the threads. `weights` are the tensors of the model file. Throws CONTRACT_VIOLATION when the shared state belongs
@@ -100,6 +105,7 @@ export class Compiler implements GraphCompiler {
     const from = replica?.from;
     if (from !== undefined && from.weights.join() !== weightSignatures(weights).join())
       throw new InferyardError("CONTRACT_VIOLATION", "the replica that shares its weights was loaded from another model");
+    this.#machine = new ModelMachineCode(settings.machineCode, settings.kernelChecks);
     this.#folding = new ModelFolding(weights, from?.folds);
     this.#threadCount = spawnThread === undefined ? 1 : threads;
     const packed = from?.packed;
@@ -110,6 +116,7 @@ export class Compiler implements GraphCompiler {
       findPacked: (literal, layout) =>
         packed?.get(this.#folding.cache.getId(literal) ?? -1)?.find((location) => location.layout === layout),
     });
+    this.#sourceBlocks = new SourceBlocks(this.#memory);
     const noThreads = (): never => {
       throw new InferyardError("CONTRACT_VIOLATION", "threads were requested without a function that starts them");
     };
@@ -156,6 +163,7 @@ export class Compiler implements GraphCompiler {
     const isUnused = this.#settings.kernelPreference !== undefined && this.#selected.size === 0;
     return [
       `kernel checks: ${kernelChecks.describe([...this.#checkedFunctions])}`,
+      ...this.#machine.describe(),
       ...new Set([...this.#selected.values()].map((weights) => describeSelection(this.#selectKernel(kernelChecks, weights)))),
       ...(isUnused ? ["the preferred kernels multiply none of its weights: none are in blocks"] : []),
       ...failed.map(({ name, problem }) => `kernel check failed: ${name}: ${problem}; the interpreter computes it instead`),
@@ -208,8 +216,9 @@ export class Compiler implements GraphCompiler {
     return new KvCache(this.#memory, states, capacity);
   }
 
-  /** Nothing to do: each run is given the tensors of its sources. */
-  releaseSource(): void {}
+  releaseSource(source: SourceStates): void {
+    this.#sourceBlocks.release(source);
+  }
 
   /** Runs `work`. If `defers`, the kernels of executables that it makes are compiled when these first run; weights are packed at once. */
   withDeferredKernels<Result>(defers: boolean, work: () => Result): Result {
@@ -222,11 +231,12 @@ export class Compiler implements GraphCompiler {
   }
 
   compile(graph: Graph, { budget }: { readonly budget: TraceBudget }): Executable {
-    return this.#compile(graph, { states: [], batch: 1, stateType: "float32", budget });
+    return this.#compile(graph, { states: [], held: [], batch: 1, stateType: "float32", budget });
   }
 
   compileDecoder(graph: Graph, settings: StateSettings & { readonly budget: TraceBudget }): DecoderProgram {
-    return new CacheProgram(this.#compile(graph, settings), settings);
+    const held = heldSources(settings.sources);
+    return new CacheProgram(this.#compile(graph, { ...settings, held }), { ...settings, held, blocks: this.#sourceBlocks });
   }
 
   /** Optimizes, plans and compiles a graph. States are stored in as many blocks as there are sequences (see `PlanSettings`). */
@@ -234,21 +244,24 @@ export class Compiler implements GraphCompiler {
     traced: Graph,
     {
       states,
+      held,
       batch,
       stateType,
       budget,
-    }: Pick<StateSettings, "states" | "batch" | "stateType"> & { readonly budget: TraceBudget },
+    }: Pick<StateSettings, "states" | "batch" | "stateType"> & { readonly held: readonly string[]; readonly budget: TraceBudget },
   ): Executable {
     const { graphOptimization: level = "all" } = this.#settings;
     const optimized = optimize(traced, { level, fold: this.fold, budget });
     const graph = stateType === "float16" ? withHalfStates(optimized, states) : optimized;
-    const plan = this.#plan(graph, { states, stateBlocks: batch, budget });
+    const plan = this.#plan(graph, { states, sources: held, stateBlocks: batch, budget });
     budget.checkTime();
     const { kernels } = plan;
-    if (!this.#defersKernels) this.#compileKernels(kernels);
+    const { functions } = plan;
+    if (!this.#defersKernels) this.#compileKernels(kernels, functions);
     const run: RunKernel = (kernel, offsets, stride) => this.#threads.run(kernel, offsets, stride);
-    const prepare = this.#defersKernels ? (): void => this.#compileKernels(kernels) : undefined;
-    const executable = new Executable(plan, this.#memory, run, { tally: this.tally, prepare });
+    const prepare = this.#defersKernels ? (): void => this.#compileKernels(kernels, functions) : undefined;
+    const getId = (step: CountedStep): string => this.#machine.getId(step);
+    const executable = new Executable(plan, this.#memory, run, { tally: this.tally, prepare, getId });
     this.#folding.keep();
     return executable;
   }
@@ -256,7 +269,7 @@ export class Compiler implements GraphCompiler {
   /** Terminates the threads and releases the memory. */
   async dispose(): Promise<void> {
     await this.#threads.end();
-    this.#settings.machineCode?.free();
+    this.#machine.free();
     this.#memory.close();
     this.#memory = new EngineMemory({ shared: false });
   }
@@ -270,11 +283,12 @@ export class Compiler implements GraphCompiler {
   }
 
   #selectKernel({ blockKernels, selfTests }: KernelChecks, weights: SelectedWeights): KernelSelection {
-    return blockKernels.select(weights, { selfTests, preference: this.#settings.kernelPreference });
+    const { limit: machineCode } = this.#machine;
+    return blockKernels.select(weights, { selfTests, preference: this.#settings.kernelPreference, machineCode });
   }
 
   /** Plans with kernels that passed their checks. Each round excludes at least one function more. */
-  #plan(graph: Graph, settings: Pick<PlanSettings, "states" | "stateBlocks" | "budget">): Plan {
+  #plan(graph: Graph, settings: Pick<PlanSettings, "states" | "sources" | "stateBlocks" | "budget">): Plan {
     const { features, kernelChecks } = this.#settings;
     const isExcluded = (name: string): boolean => kernelChecks?.hasFailed(name) === true;
     for (;;) {
@@ -282,6 +296,7 @@ export class Compiler implements GraphCompiler {
         planGraph(graph, {
           isModelConstant: (literal) => this.#folding.cache.isModelConstant(literal),
           hasByteDot: features.byteDot !== "none",
+          hasWideVectors: typeof this.#settings.machineCode === "object",
           threads: this.#threadCount,
           isExcluded,
           ...(kernelChecks === undefined ? {} : { blockKernelFor: (blocks) => this.#blockKernelFor(kernelChecks, blocks) }),
@@ -297,15 +312,14 @@ export class Compiler implements GraphCompiler {
   }
 
   /** Compiles the kernels that no earlier executable has compiled. */
-  #compileKernels(kernels: readonly Kernel[]): void {
+  #compileKernels(kernels: readonly Kernel[], functions: readonly KernelFunction[]): void {
     const added = kernels.filter(({ key }) => !this.#kernels.has(key));
     if (added.length === 0) return;
     const { memory } = this.#memory;
     const compiled = this.#withoutOptimizer(added, () =>
       withOptimizingCompiler(() => compileKernels(added, memory, this.#settings.features)),
     );
-    const machineKernels = added.flatMap((kernel) => kernel.machineKernel?.() ?? []);
-    this.#addModule(compiled, [...compiled.functions.keys()], machineKernels);
+    this.#addModule(compiled, [...compiled.functions.keys()], this.#machine.generate(added, functions));
   }
 
   /** Runs `work` on a list without V8's optimizer for JavaScript, unless the list is long. */
@@ -315,7 +329,7 @@ export class Compiler implements GraphCompiler {
 
   /** Each replica installs machine code of its own, so that none calls what another has freed. */
   #addModule(compiled: CompiledKernels, keys: readonly string[], machineKernels: readonly MachineKernel[]): void {
-    this.#threads.add(withMachineCode(compiled, machineKernels, this.#memory.memory, this.#settings.machineCode));
+    this.#threads.add(this.#machine.install(compiled, machineKernels, this.#memory.memory));
     for (const key of keys) this.#kernels.add(key);
     this.#modules.push({ module: compiled.module, keys, machineKernels });
   }

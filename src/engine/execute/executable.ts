@@ -27,6 +27,19 @@ interface Bases {
   readonly states: readonly number[];
 }
 
+/** A step as it is counted. `key` and `family` are those of its generated kernel. */
+export interface CountedStep {
+  readonly id: string;
+  readonly key?: string;
+  readonly family?: string;
+}
+
+interface ExecutableOptions {
+  readonly tally?: KernelTally;
+  readonly prepare?: (() => void) | undefined;
+  readonly getId?: ((step: CountedStep) => string) | undefined;
+}
+
 /** Executes one step of a run. */
 type Action = (bases: Bases) => void;
 
@@ -43,8 +56,10 @@ export class Executable implements CompiledGraph {
   readonly #ownWeights = new Set<PackedWeights>();
   readonly #actions: readonly Action[];
   /** Kernel id of each step, and how many steps each id has. */
-  readonly #kernelIds: readonly string[];
-  readonly #callsPerRun: ReadonlyMap<string, number>;
+  #kernelIds: readonly string[] = [];
+  #callsPerRun: ReadonlyMap<string, number> = new Map();
+  readonly #steps: readonly CountedStep[];
+  readonly #getId: (step: CountedStep) => string;
   readonly #tally: KernelTally | undefined;
   #prepare: (() => void) | undefined;
   /** String tensors of the current run, by the index in their buffer references. */
@@ -53,13 +68,13 @@ export class Executable implements CompiledGraph {
 
   /**
    * `tally` receives the steps that have run, by kernel id; default: they are not counted. `prepare` is called before the first run, and compiles kernels
-   * that are not compiled yet; default: all are.
+   * that are not compiled yet; default: all are. `getId`: the id under which a step is counted, once its kernel is compiled; default: that of the plan.
    */
   constructor(
     plan: Plan,
     memory: EngineMemory,
     run: RunKernel,
-    { tally, prepare }: { readonly tally?: KernelTally; readonly prepare?: (() => void) | undefined } = {},
+    { tally, prepare, getId = ({ id }) => id }: ExecutableOptions = {},
   ) {
     const { steps, arenaBytes, constants, inputs, outputs, stateBytes } = plan;
     this.#plan = { arenaBytes, constants, inputs, outputs, stateBytes };
@@ -67,8 +82,12 @@ export class Executable implements CompiledGraph {
     this.#memory = memory;
     this.#tally = tally;
     this.#prepare = prepare;
-    this.#kernelIds = steps.map((step) => (step.kind === "interpret" ? interpreterId : step.id));
-    this.#callsPerRun = getCount(this.#kernelIds);
+    this.#getId = getId;
+    this.#steps = steps.map((step) =>
+      step.kind === "interpret"
+        ? { id: interpreterId }
+        : { id: step.id, ...(step.kind === "host" ? {} : { key: step.kernel.key, family: step.kernel.family }) },
+    );
     try {
       for (const each of plan.ownWeights) {
         memory.retainWeights(each);
@@ -155,6 +174,10 @@ export class Executable implements CompiledGraph {
   /** Counts the steps from `first` to before `end`. */
   #count(first: number, end: number): void {
     if (this.#tally === undefined) return;
+    if (this.#kernelIds.length < this.#steps.length) {
+      this.#kernelIds = this.#steps.map((each) => this.#getId(each));
+      this.#callsPerRun = getCount(this.#kernelIds);
+    }
     const perRun = this.#callsPerRun;
     const calls = first === 0 && end === this.steps.all ? perRun : getCount(this.#kernelIds.slice(first, end));
     for (const [id, count] of calls) this.#tally.add(id, count);

@@ -84,6 +84,8 @@ export interface LoweredNode {
 export interface LoweringContext {
   /** Whether any node or graph output uses output number `output` of the node being lowered. */
   isOutputUsed(output: number): boolean;
+  /** Whether machine code with vectors of more than 128 bits computes products, so that weights are packed for it. */
+  readonly hasWideVectors: boolean;
   /** Whether all consumers of these quantized activations read them as rows of bytes. Otherwise they are stored as int16. */
   hasByteLayout(value: Value | undefined): boolean;
   /** The kernel that multiplies these weights; undefined if none does, so that the interpreter computes the product. */

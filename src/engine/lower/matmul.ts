@@ -4,11 +4,14 @@ import {
   type BatchedMatmulRequest,
   batchedMatmul,
   matmul,
+  type MatmulRequest,
   type MatrixStrides,
   packedMatmulLength,
   packMatmulWeights,
   unpackMatmulWeights,
+  widePanelColumns,
 } from "../codegen/wasm/index.ts";
+import { machineBatchedMatmul, machineMatmul } from "../codegen/x64/index.ts";
 import { broadcastStrides, contiguousStrides } from "../ir/broadcast.ts";
 import type { NodeOf, Value } from "../ir/graph.ts";
 import type { TensorType } from "../ir/tensor-type.ts";
@@ -25,6 +28,9 @@ import {
   tensorOperand,
 } from "./lowered-node.ts";
 
+/** From this many rows on machine code multiplies panels of two computed matrices. */
+const minWideRows = 4;
+
 /** Lowers a linear layer with constant weights [k, n], which are packed once, and with bias, activation and residual. float32 only. */
 export function lowerLinear({ operation, inputs, outputs }: NodeOf<"linear">, context: LoweringContext): LoweredNode | undefined {
   const [x, weights, ...added] = inputs;
@@ -36,12 +42,14 @@ export function lowerLinear({ operation, inputs, outputs }: NodeOf<"linear">, co
   const [k, n] = [at(source.shape, 0), at(source.shape, 1)];
   const m = elementCount(x.type.shape.slice(0, -1));
   const { bias, activation, residual } = operation;
+  const panelColumns = context.hasWideVectors ? widePanelColumns : 8;
+  const shape = { k, n, panelColumns } as const;
   const packed: PackedWeights = {
     source,
-    layout: `matmul ${k}x${n}`,
-    bytes: packedMatmulLength(k, n) * 4,
-    pack: (target, elements) => packMatmulWeights(toFloats(target), elements as Float32Array, { k, n }),
-    unpack: (from) => unpackMatmulWeights(toFloats(from), { k, n }),
+    layout: `matmul ${k}x${n} by ${panelColumns}`,
+    bytes: packedMatmulLength(shape) * 4,
+    pack: (target, elements) => packMatmulWeights(toFloats(target), elements as Float32Array, shape),
+    unpack: (from) => unpackMatmulWeights(toFloats(from), shape),
   };
   const operands: Operand[] = [
     tensorOperand(x),
@@ -49,28 +57,32 @@ export function lowerLinear({ operation, inputs, outputs }: NodeOf<"linear">, co
     ...added.map((value) => tensorOperand(value)),
     tensorOperand(output),
   ];
-  return singleCall(matmul({ m, n, k, bias, activation, residual }), ...operands);
+  const request: MatmulRequest = { m, n, k, bias, activation, residual, panelColumns };
+  return singleCall({ ...matmul(request), machineKernel: (level) => machineMatmul(request, level) }, ...operands);
 }
 
 /** Lowers `matmul` of operands with different numbers of batch axes, and of integers. A pass replaces every other `matmul` by `product`. */
-export function lowerMatmul({ inputs, outputs }: NodeOf<"matmul">): LoweredNode | undefined {
+export function lowerMatmul({ inputs, outputs }: NodeOf<"matmul">, { hasWideVectors }: LoweringContext): LoweredNode | undefined {
   const order = Array.from(outputs[0]?.type.shape ?? [], (_, axis) => axis);
   const raised = inputs.map(({ type }) => {
     const missing = order.slice(type.shape.length).map(() => 1);
     return { ...type, shape: [...missing, ...type.shape] };
   });
-  return lowerBatchedMatmul({ a: order, b: order, result: order, alpha: 1 }, inputs, raised, outputs);
+  return lowerBatchedMatmul({ a: order, b: order, result: order, alpha: 1, hasWideVectors }, inputs, raised, outputs);
 }
 
 /** Lowers `product`: a batched matrix product with permuted operands and result, in float32, or int32 with alpha 1. */
-export function lowerProduct({ operation, inputs, outputs }: NodeOf<"fused-matmul">): LoweredNode | undefined {
+export function lowerProduct(
+  { operation, inputs, outputs }: NodeOf<"fused-matmul">,
+  { hasWideVectors }: LoweringContext,
+): LoweredNode | undefined {
   const types = inputs.map(({ type }) => type);
-  return lowerBatchedMatmul(operation, inputs, types, outputs);
+  return lowerBatchedMatmul({ ...operation, hasWideVectors }, inputs, types, outputs);
 }
 
 /** `types`: of the inputs, all of one rank. */
 function lowerBatchedMatmul(
-  operation: Omit<OperationOf<"fused-matmul">, "kind">,
+  { hasWideVectors, ...operation }: Omit<OperationOf<"fused-matmul">, "kind"> & Pick<LoweringContext, "hasWideVectors">,
   [a, b]: readonly Value[],
   [aType, bType]: readonly TensorType[],
   [output]: readonly Value[],
@@ -98,8 +110,14 @@ function lowerBatchedMatmul(
     c: { row: at(strides, rank - 2), column: 1, batch: strides.slice(0, -2) },
     alpha: operation.alpha,
     type,
+    ...(hasWideVectors && m >= minWideRows && type === "float32" ? { panelColumns: widePanelColumns } : {}),
   };
-  return singleCall(batchedMatmul(request), tensorOperand(a), tensorOperand(b), tensorOperand(output));
+  return singleCall(
+    { ...batchedMatmul(request), machineKernel: (level) => machineBatchedMatmul(request, level) },
+    tensorOperand(a),
+    tensorOperand(b),
+    tensorOperand(output),
+  );
 }
 
 interface View {

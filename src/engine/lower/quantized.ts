@@ -18,6 +18,7 @@ import {
   quantizeRows,
   rowBytes,
 } from "../codegen/wasm/index.ts";
+import { machineByteMatmul } from "../codegen/x64/index.ts";
 import type { Graph, NodeOf, Value } from "../ir/graph.ts";
 import { cachedAnalysis, type Literal, toNumbers, rangeIncludingZero } from "../ir/literal.ts";
 import {
@@ -112,8 +113,9 @@ function lowerIntegerProduct(
   const source = weights?.constant;
   if (source !== undefined && hasByteLayout(x)) {
     const bytes = packedByteWeights(source);
+    const request = { ...bytes.shape, m, output };
     return singleCall(
-      byteMatmul({ ...bytes.shape, m, output }),
+      { ...byteMatmul(request), machineKernel: (level) => machineByteMatmul(request, level) },
       tensorOperand(x),
       { kind: "packed", weights: bytes.weights },
       ...rest,

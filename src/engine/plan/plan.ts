@@ -13,8 +13,8 @@ import type { Operation } from "../ir/operations.ts";
 import { type AppendedState, appendedStates } from "./appended-states.ts";
 import { type ArenaLayout, assignOffsets, type Lifetime } from "./arena-layout.ts";
 import { valuesStoredAsBytes } from "./byte-layout.ts";
-import { arenaLifetime, getLastUse, type PlannedBuffer, valueBytes } from "./planned-buffers.ts";
-import { lowerAppend, storageBytes } from "../lower/movement.ts";
+import { arenaLifetime, canOverwrite, getLastUse, getTypeInBlock, type PlannedBuffer, valueBytes } from "./planned-buffers.ts";
+import { lowerAppend } from "../lower/movement.ts";
 import { type KernelFunction, getKernelFunctions } from "../lower/kernel-functions.ts";
 import { lowerBySequence } from "../lower/lower-by-sequence.ts";
 import { lowerNode } from "../lower/lower-node.ts";
@@ -97,7 +97,7 @@ export interface Plan {
   readonly arenaBytes: number;
   /** Size in bytes of each state block that a run is given, laid out by `layOutStates`; 0 without states. */
   readonly stateBytes: number;
-  /** The graph's inputs, except states. */
+  /** The graph's inputs, except states and sources. */
   readonly inputs: readonly (TensorRef & { readonly name: string })[];
   /** The graph's outputs, in order. Constants are given as literals. */
   readonly outputs: readonly { readonly name: string; readonly source: TensorRef | Literal }[];
@@ -109,6 +109,8 @@ export interface PlanSettings {
   isModelConstant(literal: Literal): boolean;
   /** Whether the machine has an 8-bit dot product. If true, quantized activations are stored as bytes. Default: false. */
   readonly hasByteDot?: boolean;
+  /** Whether machine code computes products, whose vectors have more than 128 bits: weights are packed for it. Default: false. */
+  readonly hasWideVectors?: boolean;
   /** Threads that may compute one call in parallel: each gets its own scratch memory. Default: 1. */
   readonly threads?: number;
   /** Names of the inputs that are states (see `AppendedState`). Default: none. */
@@ -117,6 +119,11 @@ export interface PlanSettings {
    * Number of state blocks of a run: 1, or the size of axis 0 of all states, the batch, if each sequence of the batch has a block of its own. Default: 1.
    */
   readonly stateBlocks?: number;
+  /**
+   * Names of inputs that are not copied for each run: they are read from further blocks, laid out by `layOutStates` in this order, one for each state block and
+   * behind these. Default: none.
+   */
+  readonly sources?: readonly string[];
   /** Whether the kernel function with this name must not be used; the interpreter computes its operations. Default: all are used. */
   readonly isExcluded?: (name: string) => boolean;
   /** Selects the kernel for quantized weights; undefined: the interpreter computes the product. Default: generated code. */
@@ -170,15 +177,15 @@ class Planner {
 
   plan(): Plan {
     const { nodes, outputs } = this.#graph;
-    const inputs = this.#graph.inputs.filter(({ value }) => this.#states.every(({ past }) => past !== value));
-    const { offsets: stateOffsets, bytes: stateBytes } = layOutStates(
-      this.#states.map(({ appended }) => this.#typeInBlock(appended)),
+    const { sources = [], stateBlocks = 1 } = this.#settings;
+    const stateBytes = this.#addToBlocks(
+      this.#states.map(({ appended }) => appended),
+      0,
     );
-    for (const [index, { appended }] of this.#states.entries()) {
-      const [bytes, stateOffset] = [valueBytes(appended), at(stateOffsets, index)];
-      this.#buffers.push({ bytes, stateOffset, from: 0, to: Number.POSITIVE_INFINITY, lastUse: 0 });
-      this.#assign(appended, this.#buffers.length - 1);
-    }
+    const held = sources.map((name) => required(this.#graph.inputs.find((input) => input.name === name)?.value, name));
+    this.#addToBlocks(held, stateBlocks);
+    const elsewhere = new Set([...held, ...this.#states.map(({ past }) => past)]);
+    const inputs = this.#graph.inputs.filter(({ value }) => !elsewhere.has(value));
     for (const { value } of inputs) this.#assign(value, this.#addBuffer(valueBytes(value), 0));
     const { budget } = this.#settings;
     const drafts = nodes.flatMap((node, step): readonly DraftStep[] => {
@@ -200,9 +207,9 @@ class Planner {
         return { region: "weights", weights: this.#sharedWeights(unpacked(constant)), byteOffset: operand.byteOffset };
       }
       const index = required(this.#bufferOf.get(operand.value), "the buffer of a kernel operand");
-      const { stateOffset } = at(this.#buffers, index);
+      const { stateOffset, firstBlock = 0 } = at(this.#buffers, index);
       if (stateOffset !== undefined)
-        return { region: "state", offset: stateOffset + operand.byteOffset, block: operand.block ?? 0 };
+        return { region: "state", offset: stateOffset + operand.byteOffset, block: firstBlock + (operand.block ?? 0) };
       return { region: "arena", offset: at(offsets, index) + operand.byteOffset };
     };
     const tensorRef = (value: Value): TensorRef => ({
@@ -315,21 +322,21 @@ class Planner {
     return lowered;
   }
 
-  /** Whether the value lies in a state block: a state, or a reshape of one. */
+  /** Lays values out in blocks outside of the arena, one for each sequence, and returns the bytes of one. `firstBlock`: index of the first sequence's block. */
+  #addToBlocks(values: readonly Value[], firstBlock: number): number {
+    const { offsets, bytes } = layOutStates(values.map((value) => getTypeInBlock(value, this.#settings.stateBlocks)));
+    for (const [index, value] of values.entries()) {
+      const place = { stateOffset: at(offsets, index), firstBlock };
+      this.#buffers.push({ bytes: valueBytes(value), ...place, from: 0, to: Number.POSITIVE_INFINITY, lastUse: 0 });
+      this.#assign(value, this.#buffers.length - 1);
+    }
+    return bytes;
+  }
+
+  /** Whether the value lies in a block of a sequence: a state, a source, or a reshape of one. */
   #isState(value: Value): boolean {
     const index = this.#bufferOf.get(value);
     return index !== undefined && at(this.#buffers, index).stateOffset !== undefined;
-  }
-
-  /** The type of the part of a state that one block holds. */
-  #typeInBlock({ type }: Value): TensorType {
-    const { stateBlocks = 1 } = this.#settings;
-    if (stateBlocks === 1) return type;
-    if (type.shape[0] === stateBlocks) return { ...type, shape: type.shape.with(0, 1) };
-    throw new InferyardError(
-      "MODEL_UNSUPPORTED",
-      `a state of [${type.shape.join(", ")}] does not begin with the axis of the batch`,
-    );
   }
 
   #loweringContext(outputs: readonly Value[]): LoweringContext {
@@ -337,23 +344,17 @@ class Planner {
       value !== undefined && values.has(value);
     return {
       isOutputUsed: (output) => isAmong(this.#lastUse, outputs[output]),
+      hasWideVectors: this.#settings.hasWideVectors === true,
       hasByteLayout: (value) => isAmong(this.#byteLayoutValues, value),
       blockKernelFor: this.#settings.blockKernelFor ?? (({ type }) => ({ id: blockKernelId(type), kind: "generated" })),
     };
   }
 
-  /** Whether the output may overwrite the input's buffer: the input is not used later, and both have equally many elements of equal width. */
+  /** Whether the output may overwrite the input's buffer. */
   #canReuse(input: Value, output: Value, step: number): boolean {
     const index = this.#bufferOf.get(input);
     const buffer = index === undefined ? undefined : this.#buffers[index];
-    if (buffer === undefined || buffer.constant !== undefined || input.constant !== undefined) return false;
-    return (
-      buffer.to <= step &&
-      buffer.lastUse <= step &&
-      storageBytes(input.type.dataType) === storageBytes(output.type.dataType) &&
-      valueBytes(input) === valueBytes(output) &&
-      buffer.bytes === valueBytes(output)
-    );
+    return buffer !== undefined && input.constant === undefined && canOverwrite(buffer, input, output, step);
   }
 
   #addBuffer(bytes: number, step: number): number {

@@ -20,6 +20,22 @@ const decoders = ["Llama", "Mistral", "Qwen2", "Qwen3", "Gemma", "Gemma2", "Gemm
 export const encoderDecoderNames: readonly string[] = [
   ...["T5", "MT5", "Bart", "MBart", "Pegasus", "M2M100", "Whisper"].map((family) => `${family}ForConditionalGeneration`),
   "MarianMTModel",
+  "VisionEncoderDecoderModel",
+];
+
+/** Classes that read pictures, alone or beside texts. */
+const vision = [
+  "ViTModel",
+  "ViTForImageClassification",
+  "DeiTModel",
+  "DeiTForImageClassification",
+  "DeiTForImageClassificationWithTeacher",
+  "CLIPModel",
+  "CLIPTextModel",
+  "CLIPTextModelWithProjection",
+  "CLIPVisionModel",
+  "CLIPVisionModelWithProjection",
+  "SiglipModel",
 ];
 
 /** Class names of Hugging Face transformers, as in `architectures` of config.json, that the engine builds from safetensors files. */
@@ -30,4 +46,5 @@ export const architectureNames: readonly string[] = [
   ...decoders,
   "T5EncoderModel",
   "MT5EncoderModel",
+  ...vision,
 ];

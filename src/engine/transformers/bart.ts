@@ -65,6 +65,8 @@ export interface Side {
   readonly isNormedBefore: boolean;
   /** Whether the linear layers of keys have a bias. Default: true. */
   readonly keyBias?: boolean;
+  /** Size of the states that the cross-attention reads. Default: `width`. */
+  readonly sourceWidth?: number;
 }
 
 /** Reads the sizes of one side. */
@@ -117,7 +119,7 @@ export function encoderBlock(weights: Weights, index: number, side: Side): (ops:
 /** Reads block `index` of the decoder. */
 export function decoderBlock(weights: Weights, index: number, side: Side): DecoderBlock {
   const prefix = `decoder.layers.${index}`;
-  const self = multiHeadAttention(weights, `${prefix}.self_attn`, projections, side);
+  const self = multiHeadAttention(weights, `${prefix}.self_attn`, projections, { ...side, sourceWidth: side.width });
   const cross = multiHeadAttention(weights, `${prefix}.encoder_attn`, projections, side);
   const feed = feedForward(weights, prefix, side);
   const aroundSelf = residual(weights, `${prefix}.self_attn_layer_norm`, side);

@@ -149,6 +149,15 @@ export class Config {
     return new Config(value as Readonly<Record<string, unknown>>, this.#name);
   }
 
+  /** The objects at `keys` as one configuration, in which later ones replace the values of earlier ones; empty if all keys are absent. */
+  merged(...keys: readonly string[]): Config {
+    const sections = keys.map((key) => this.section(key)).filter((each) => each !== undefined);
+    return new Config(
+      Object.assign({}, ...sections.map((each) => each.#values)) as Readonly<Record<string, unknown>>,
+      this.#name,
+    );
+  }
+
   /** The error for a valid setting that the engine does not implement. `supported` lists the values that it implements. */
   unsupported(key: string, supported: string): InferyardError {
     return new InferyardError(

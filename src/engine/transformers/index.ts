@@ -15,6 +15,10 @@ import { t5Encoders, t5Models } from "./t5.ts";
 import { gpt2Architectures } from "./gpt2.ts";
 import { llamaArchitectures } from "./llama.ts";
 import { optArchitectures } from "./opt.ts";
+import { clipArchitectures } from "./vision/clip.ts";
+import { siglipArchitectures } from "./vision/siglip.ts";
+import { trOcrModels } from "./vision/trocr.ts";
+import { vitArchitectures } from "./vision/vit.ts";
 import { whisperModels } from "./whisper.ts";
 import { alignedIdsInput, type EncoderDecoderGraphs, sourceMaskInput } from "./encoder-decoder.ts";
 import type { Architecture, Architectures, GetInput, Transformer } from "./transformer.ts";
@@ -31,6 +35,9 @@ export const architectures: Architectures = {
   ...llamaArchitectures,
   ...optArchitectures,
   ...t5Encoders,
+  ...vitArchitectures,
+  ...clipArchitectures,
+  ...siglipArchitectures,
 };
 
 /** All encoder-decoder language models that the engine builds from safetensors, by Hugging Face class name. */
@@ -38,6 +45,7 @@ export const encoderDecoders: Readonly<Record<string, Architecture<EncoderDecode
   ...t5Models,
   ...bartModels,
   ...whisperModels,
+  ...trOcrModels,
 };
 
 /** The hidden states of a language model, which the same source computes apart from the output layer. */

@@ -24,7 +24,11 @@ export interface MultiHeadAttention {
 /** Names of the linear layers of an attention. */
 export type ProjectionNames = readonly [query: string, key: string, value: string, output: string];
 
-/** `headSize`: by default `width / heads`; `scale`: of the scores, by default 1 / sqrt(headSize); `bias`: whether the linear layers have one; `keyBias`: whether that of the keys has one, by default as the others. */
+/**
+ * `headSize`: by default `width / heads`; `scale`: of the scores, by default 1 / sqrt(headSize); `bias`: whether the linear layers have one; `keyBias`,
+ * `outputBias`: whether the layer of the keys and the last layer have one, by default as the others; `sourceWidth`: size of the states that keys and values are made of, by default
+ * `width`.
+ */
 interface MultiHeadOptions {
   readonly width: number;
   readonly heads: number;
@@ -32,6 +36,8 @@ interface MultiHeadOptions {
   readonly scale?: number;
   readonly bias?: boolean;
   readonly keyBias?: boolean;
+  readonly outputBias?: boolean;
+  readonly sourceWidth?: number;
 }
 
 /** Reads the linear layers `${prefix}.${name}`. */
@@ -39,14 +45,20 @@ export function multiHeadAttention(
   weights: Weights,
   prefix: string,
   names: ProjectionNames,
-  { width, heads, headSize = width / heads, scale = 1 / Math.sqrt(headSize), bias = true, keyBias = bias }: MultiHeadOptions,
+  options: MultiHeadOptions,
 ): MultiHeadAttention {
-  const split = (name: string, hasBias: boolean): Layer => {
-    const layer = linear(weights, `${prefix}.${name}`, { inFeatures: width, outFeatures: heads * headSize, bias: hasBias });
+  const { width, heads, headSize = width / heads, scale = 1 / Math.sqrt(headSize), bias = true } = options;
+  const { keyBias = bias, outputBias = bias, sourceWidth = width } = options;
+  const split = (name: string, hasBias: boolean, inFeatures = sourceWidth): Layer => {
+    const layer = linear(weights, `${prefix}.${name}`, { inFeatures, outFeatures: heads * headSize, bias: hasBias });
     return (ops, x) => splitHeads(ops, layer(ops, x), heads);
   };
-  const [query, key, value] = [split(names[0], bias), split(names[1], keyBias), split(names[2], bias)];
-  const output = linear(weights, `${prefix}.${names[3]}`, { inFeatures: heads * headSize, outFeatures: width, bias });
+  const [query, key, value] = [split(names[0], bias, width), split(names[1], keyBias), split(names[2], bias)];
+  const output = linear(weights, `${prefix}.${names[3]}`, {
+    inFeatures: heads * headSize,
+    outFeatures: width,
+    bias: outputBias,
+  });
   const keyValues: MultiHeadAttention["keyValues"] = (ops, states) => ({ key: key(ops, states), value: value(ops, states) });
   const attend: MultiHeadAttention["attend"] = (ops, x, cache, addend) =>
     output(ops, attention(ops, { query: query(ops, x), ...cache, scale, bias: addend }));

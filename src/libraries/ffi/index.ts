@@ -1,7 +1,6 @@
 /** Functions of native libraries. */
 export { ForeignFunctions, type NativeCallback } from "./foreign-functions.ts";
 export { cLibraryPath } from "./c-library.ts";
-export { ExecutableMemory } from "./executable-memory.ts";
 export { NativeLibrary } from "./native-library.ts";
 export type { NativeFunction } from "./native-type.ts";
 export {

@@ -16,9 +16,10 @@ const tasks: readonly (readonly [RegExp, string])[] = [
   [/^(T5|MT5|Bart|MBart|Pegasus|M2M100).*ForConditionalGeneration$|^MarianMTModel$/, "text2text-generation"],
   [/^Whisper.*ForConditionalGeneration$|ForCTC$/, "automatic-speech-recognition"],
   [/ForImageClassification$/, "image-classification"],
+  [/ForImageClassificationWithTeacher$/, "image-classification"],
   [/ForObjectDetection$/, "object-detection"],
-  [/^ViTModel$/, "image-feature-extraction"],
-  [/^CLIPModel$/, "zero-shot-image-classification"],
+  [/^(ViTModel|DeiTModel|CLIPVisionModel(WithProjection)?)$/, "image-feature-extraction"],
+  [/^(CLIP|Siglip)Model$/, "zero-shot-image-classification"],
   [/^VisionEncoderDecoderModel$/, "image-to-text"],
   [/Model$/, "feature-extraction"],
 ];

@@ -36,6 +36,10 @@ export const modelClasses: Readonly<Record<string, ModelClasses>> = {
   gpt2: { headless: "GPT2Model", language: "GPT2LMHeadModel" },
   gemma3_text: { headless: "Gemma3TextModel", language: "Gemma3ForCausalLM" },
   t5: { headless: "T5EncoderModel", language: "T5ForConditionalGeneration" },
+  vit: { headless: "ViTModel" },
+  deit: { headless: "DeiTModel" },
+  clip: { headless: "CLIPModel" },
+  siglip: { headless: "SiglipModel" },
   mt5: { headless: "MT5EncoderModel", language: "MT5ForConditionalGeneration" },
 };
 

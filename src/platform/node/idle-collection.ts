@@ -26,8 +26,8 @@ const maxPauseMs = 600_000;
 const lateMs = 4500;
 const pauseFactor = 8;
 /** The process has become quieter if its utilization, or its number of open handles, is at most this fraction of what it was at the last sequence, and less by so much. */
-const quieterFraction = 0.5;
-const [minLessUtilization, minFewerHandles] = [0.1, 8];
+const [quieterFraction, minLessUtilization] = [0.5, 0.1];
+const [fewerFraction, minFewerHandles] = [0.75, 4];
 /** Utilization of the event loop from which on the process counts as busy: V8 then collects by itself. */
 const busyUtilization = 0.6;
 
@@ -114,7 +114,8 @@ export class IdleCollection {
   #hasBecomeQuieter(utilization: number): boolean {
     const handles = this.#process.handles();
     const isQuieter =
-      isLess(this.#utilization, utilization, minLessUtilization) || isLess(this.#handles, handles, minFewerHandles);
+      isLess(this.#utilization, utilization, quieterFraction, minLessUtilization) ||
+      isLess(this.#handles, handles, fewerFraction, minFewerHandles);
     if (isQuieter) [this.#utilization, this.#handles] = [utilization, handles];
     return isQuieter;
   }
@@ -141,8 +142,8 @@ export class IdleCollection {
   }
 }
 
-function isLess(before: number, now: number, minDifference: number): boolean {
-  return now <= quieterFraction * before && before - now >= minDifference;
+function isLess(before: number, now: number, fraction: number, minDifference: number): boolean {
+  return now <= fraction * before && before - now >= minDifference;
 }
 
 /**

@@ -27,7 +27,7 @@ export interface WaveFile {
 }
 
 /** Fields of the chunk `fmt `. */
-interface WaveFormat {
+export interface WaveFormat {
   readonly encoding: WaveEncoding;
   readonly channels: number;
   readonly sampleRate: number;
@@ -41,7 +41,7 @@ interface DataChunk {
 }
 
 /** Sizes of at least this many bytes mean "unknown, up to the end of the file": programs that write to a pipe state 0x7ffff000 or 0xffffffff. */
-const unknownSize = 0x7fff_f000;
+export const unknownWaveSize = 0x7fff_f000;
 
 const littleEndian = true;
 
@@ -95,7 +95,7 @@ function readEncoding(tag: number, bits: number): WaveEncoding {
 }
 
 /** Parses the chunk `fmt ` of `bytes` bytes at `offset`. */
-function readFormat(view: DataView, offset: number, bytes: number): WaveFormat {
+export function readWaveFormat(view: DataView, offset: number, bytes: number): WaveFormat {
   if (bytes < 16) throw soundError(`the chunk 'fmt ' of the WAVE file has ${bytes} bytes; 16 or more are needed`);
   let tag = view.getUint16(offset, littleEndian);
   const channels = view.getUint16(offset + 2, littleEndian);
@@ -127,6 +127,11 @@ function readSize64(view: DataView, offset: number, bytes: number): number {
   return Number(size);
 }
 
+/** The name and the stated size in bytes of the chunk at `offset`. */
+export function readWaveChunk(view: DataView, offset: number): { readonly name: string; readonly size: number } {
+  return { name: readName(view, offset), size: view.getUint32(offset + 4, littleEndian) };
+}
+
 /** Walks the chunks up to the samples. */
 function readChunks(view: DataView): { readonly format: WaveFormat; readonly data: DataChunk } {
   const end = view.byteLength;
@@ -134,19 +139,18 @@ function readChunks(view: DataView): { readonly format: WaveFormat; readonly dat
   let size64: number | undefined;
   let offset = 12;
   while (offset + 8 <= end) {
-    const name = readName(view, offset);
-    const stated = view.getUint32(offset + 4, littleEndian);
+    const { name, size: stated } = readWaveChunk(view, offset);
     const start = offset + 8;
     if (name === "data") {
       if (format === undefined) throw soundError("the WAVE file has its chunk 'data' before any chunk 'fmt '");
       const bytes = size64 !== undefined && stated === 0xffff_ffff ? size64 : stated;
-      if (bytes > end - start && (size64 !== undefined || stated < unknownSize))
+      if (bytes > end - start && (size64 !== undefined || stated < unknownWaveSize))
         throw soundError(`the WAVE file is truncated: its header states ${bytes} bytes of samples, and ${end - start} are there`);
       return { format, data: { offset: start, bytes: Math.min(bytes, end - start) } };
     }
     if (stated > end - start)
       throw soundError(`the WAVE file is truncated: its chunk '${name}' states ${stated} bytes, and ${end - start} are there`);
-    if (name === "fmt ") format ??= readFormat(view, start, stated);
+    if (name === "fmt ") format ??= readWaveFormat(view, start, stated);
     if (name === "ds64") size64 ??= readSize64(view, start, stated);
     offset = start + stated + (stated % 2);
   }

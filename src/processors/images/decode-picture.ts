@@ -26,6 +26,8 @@ export interface PictureDecodeOptions {
   readonly background?: Colour | "none";
   /** false: the picture is left as it is encoded, whatever its EXIF orientation. Default true. */
   readonly orient?: boolean;
+  /** Called with width times height before pixels are decoded, which wait until it settles. An error of it is thrown on. */
+  readonly reserve?: (pixels: number) => Promise<void>;
   /** Imports sharp; tests replace it. */
   readonly importer?: () => Promise<unknown>;
 }
@@ -40,7 +42,7 @@ const white: Colour = [255, 255, 255];
 export async function decodePicture(
   bytes: Uint8Array,
   limits: PictureLimits = defaultPictureLimits,
-  { channels = 3, background = white, orient = true, importer }: PictureDecodeOptions = {},
+  { channels = 3, background = white, orient = true, reserve, importer }: PictureDecodeOptions = {},
 ): Promise<Picture> {
   if (bytes.length === 0) throw new InferyardError("INPUT_INVALID", "the picture has 0 bytes");
   checkLimit("bytes", bytes.length, limits.maxBytes);
@@ -48,6 +50,7 @@ export async function decodePicture(
   const sharp = await importSharp(importer);
   try {
     const { width, height, isCmyk } = checkHeader(await open(sharp, bytes, Number.MAX_SAFE_INTEGER).metadata(), limits);
+    await reserve?.(width * height);
     const picture = open(sharp, bytes, limits.maxPixels);
     if (orient) picture.autoOrient();
     if (isCmyk) picture.pipelineColourspace("cmyk");

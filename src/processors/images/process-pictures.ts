@@ -86,6 +86,28 @@ export function processPictures(pictures: readonly Picture[], settings: ImageSet
   return { shape: [arranged.length, height, width, channels], data, mask, placements };
 }
 
+/** The values of pictures that were processed one by one, as one batch. Throws INPUT_INVALID where their sizes differ. */
+export function joinPixels(parts: readonly PixelBatch[]): PixelBatch {
+  const [first, ...others] = parts;
+  if (first === undefined) throw new InferyardError("INPUT_INVALID", "there is no picture");
+  if (others.length === 0) return first;
+  const [, ...size] = first.shape;
+  const odd = others.find(({ shape }) => shape.slice(1).join() !== size.join());
+  if (odd !== undefined)
+    throw new InferyardError(
+      "INPUT_INVALID",
+      `pictures of [${odd.shape.slice(1).join(", ")}] and [${size.join(", ")}] values cannot be one batch of this model`,
+    );
+  const data = new Float32Array(first.data.length * parts.length);
+  const mask = new Uint8Array(first.mask.length * parts.length);
+  for (const [index, part] of parts.entries()) {
+    data.set(part.data, index * first.data.length);
+    mask.set(part.mask, index * first.mask.length);
+  }
+  const [, second, third, last] = first.shape;
+  return { shape: [parts.length, second, third, last], data, mask, placements: parts.flatMap(({ placements }) => placements) };
+}
+
 function batchSize(pictures: readonly Picture[], { padEnd }: ImageSettings): PictureSize {
   const largest = {
     width: Math.max(...pictures.map(({ width }) => width)),

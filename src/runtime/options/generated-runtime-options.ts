@@ -4,7 +4,7 @@
 export interface RuntimeOptions {
   /** Where models run: `worker`, a thread per model; `process`, a child process per model, which isolates crashes of the engine and returns all memory when it ends; or `inline`, the calling thread. Not set: for backends that block their thread, a process if a memory budget is set, else a worker. */
   readonly host?: "inline" | "worker" | "process";
-  /** Number of replicas of a model, with one thread each: `auto` loads one per core for bulk work, as memory allows; a number also loads them when runs overlap; `1` disables replicas. A run goes to the replica with the least work. Default: "auto". */
+  /** Number of replicas of a model, with one thread each: `auto` loads one per core for bulk work, as memory allows; a number also loads them when runs overlap; `1` disables replicas. A run goes to the replica with the least work. Replicas that had no run for 6 s are unloaded. Default: "auto". */
   readonly replicas?: number | "auto";
   /** Maximum memory of the machine that all models may take together: `2GB`, `500MB`, `1.5GiB`, or bytes. Unused models are evicted to make room, the least recently used first. Not set: no limit; for `serve`, 80 % of the memory of the machine or of its control group. */
   readonly maxMemory?: number | string;
@@ -36,6 +36,8 @@ export interface RuntimeOptions {
   readonly unlistedMembers?: boolean;
   /** Maximum memory of one run besides the weights, by an estimate from the shapes of its inputs: `2GB`, `500MB`, or bytes. A batch of independent rows is split; a run that cannot be split fails with `LIMIT_EXCEEDED`. Not set: no limit; for `serve`, a quarter of the machine's memory. */
   readonly maxRunMemory?: number | string;
+  /** Maximum memory of decoded pictures at a time, counted as 8 bytes a pixel: `1GiB`, `500MB`, or bytes. Further pictures wait in the order of their calls; one that takes more alone fails with `LIMIT_EXCEEDED`. Default: "512MiB". */
+  readonly maxPictureMemory?: number | string;
   /** Maximum time the native engine may take to compile a model for one set of input shapes, plus one second per 8 million elements of the weights. A model that takes longer is refused on `native`, and the next target is tried. Default: "30s". */
   readonly maxTraceTime?: number | string;
   /** Maximum memory the native engine may hold while it compiles a model, plus 16 bytes per element of the weights. A model that takes more is refused on `native`, and the next target is tried. Default: "512MiB". */
@@ -67,6 +69,7 @@ export type RuntimeDefaults = Required<
     | "reservedSequences"
     | "maxParkedMemory"
     | "unlistedMembers"
+    | "maxPictureMemory"
     | "maxTraceTime"
     | "maxTraceMemory"
     | "maxCrashes"

@@ -17,6 +17,8 @@ export interface LoadSettingOption extends DescribedOption {
   readonly scope: OptionScope;
   /** The only engine that has it. Default: engines share it. */
   readonly engine?: "native";
+  /** Whether other engines obey it as well, since it limits what its own engine does and they do nothing of the kind. Default: they are refused. */
+  readonly isOwnLimit?: boolean;
 }
 
 /** All load settings, in the order of the documentation. */
@@ -53,7 +55,7 @@ export const loadSettings: Readonly<Record<keyof UserLoadSettings, LoadSettingOp
     type: boolean,
     scope: "all",
     description:
-      "Whether the engine may keep memory between runs. `false` releases it after each run, and runs are slower ([measured](../guide/tuning.md#knobs)). Targets whose engine has no such setting are refused, as with `memoryPattern`.",
+      "Whether the engine may keep memory between runs. `false` releases it after each run, and large runs are slower ([measured](../guide/tuning.md#knobs)). Not set: yes, except where `maxRunMemory` is set, as in `serve`. Targets whose engine has no such setting are refused, as with `memoryPattern`.",
     flag: ["--memory-arena <yes>", "whether the engine may keep memory between runs"],
   },
   contextLength: {
@@ -98,6 +100,15 @@ export const loadSettings: Readonly<Record<keyof UserLoadSettings, LoadSettingOp
       "--kernels <ids>",
       "kernels for quantized weights that are preferred, separated by commas; *_AVX2: such kernels of every format",
     ],
+  },
+  machineCode: {
+    type: choice(["off", "avx2", "avx512", "avx512vnni"]),
+    scope: "all",
+    engine: "native",
+    isOwnLimit: true,
+    description:
+      "Highest level of the machine code that `native` generates for this processor: `off` (WebAssembly computes all kernels), `avx2`, `avx512` or `avx512vnni`. Not set: the highest that the processor has. Machine code needs Linux on x86-64; elsewhere, and where the system refuses it, WebAssembly computes all kernels and the evidence says why ([more](../guide/machine-code.md)). Results in float32 differ in their last bits between levels.",
+    flag: ["--machine-code <level>", "highest level of the machine code that native generates; off: WebAssembly alone"],
   },
   tlTiles: {
     type: { kind: "texts" },

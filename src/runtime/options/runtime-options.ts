@@ -71,7 +71,7 @@ export const runtimeOptions: Readonly<Record<keyof RuntimeOptions, DescribedOpti
     default: "auto",
     flag: ["--replicas <number>", 'number of replicas of the model, or "auto"'],
     description:
-      "Number of replicas of a model, with one thread each: `auto` loads one per core for bulk work, as memory allows; a number also loads them when runs overlap; `1` disables replicas. A run goes to the replica with the least work.",
+      "Number of replicas of a model, with one thread each: `auto` loads one per core for bulk work, as memory allows; a number also loads them when runs overlap; `1` disables replicas. A run goes to the replica with the least work. Replicas that had no run for 6 s are unloaded.",
   },
   maxMemory: {
     type: size,
@@ -156,6 +156,12 @@ export const runtimeOptions: Readonly<Record<keyof RuntimeOptions, DescribedOpti
     type: size,
     description:
       "Maximum memory of one run besides the weights, by an [estimate](../guide/tuning.md#memory-of-a-run) from the shapes of its inputs: `2GB`, `500MB`, or bytes. A batch of independent rows is split; a run that cannot be split fails with `LIMIT_EXCEEDED`. Not set: no limit; for `serve`, a quarter of the machine's memory.",
+  },
+  maxPictureMemory: {
+    type: size,
+    default: "512MiB",
+    description:
+      "Maximum memory of decoded pictures at a time, counted as 8 bytes a pixel: `1GiB`, `500MB`, or bytes. Further pictures wait in the order of their calls; one that takes more alone fails with `LIMIT_EXCEEDED`.",
   },
   maxTraceTime: {
     type: duration,

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { type ErrorCode, InferyardError } from "../../contract/errors.ts";
 import { inlineHost } from "../../hosts/inline.ts";
 import type { Manifest } from "../../models/manifest.ts";
@@ -181,6 +181,33 @@ describe("replicas for bulk work", () => {
     expect(backend.calls).toEqual(["load cpu", "load cpu", "dispose model"]);
     expect(await resident.replicas()).toEqual([resident]);
     expect(loads).toBe(3);
+  });
+});
+
+describe("replicas that were idle", () => {
+  afterEach(() => void vi.useRealTimers());
+
+  it("are unloaded, told to the booking, and loaded again for the next run of whoever holds them", async () => {
+    vi.useFakeTimers();
+    const backend = scriptedBackend("onnx");
+    const corrected: unknown[] = [];
+    const booking = { grow: () => true, correct: (amounts: unknown) => void corrected.push(amounts) };
+    const resident = new ResidentModel(await loadedOn(backend), { replicas: 2, booking });
+    const count = (call: string): number => backend.calls.filter((each) => each === call).length;
+    const [lane] = await resident.replicas();
+    await vi.advanceTimersByTimeAsync(5_000);
+    await lane!.run(inputs);
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(count("dispose model")).toBe(0);
+    const told = corrected.length;
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(count("dispose model")).toBe(2);
+    expect(corrected.length).toBe(told + 1);
+    const loads = count("load cpu");
+    expect((await lane!.run(inputs))["y"]?.data).toEqual(Float32Array.of(2, 3));
+    expect(count("load cpu")).toBe(loads + 2);
+    await resident.dispose({ why: "disposed" });
+    expect(count("dispose model")).toBe(5);
   });
 });
 

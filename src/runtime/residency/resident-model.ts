@@ -11,6 +11,7 @@ import { type MemoryAmounts, heldMemory, machineMemory, addAmounts } from "../se
 import { boundedRun } from "../scheduling/bounded-run.ts";
 import { InstanceHolds } from "./instance-holds.ts";
 import { replicaMemory } from "./replica-count.ts";
+import { Replicas } from "./replicas.ts";
 import type { VerifiedModel } from "../loading/loading.ts";
 import type { Resident, MemoryBooking } from "./residency.ts";
 import type { UnloadReason } from "../options/runtime-settings.ts";
@@ -46,12 +47,6 @@ export interface HeldLanguageModel {
   holdAgain(): () => void;
 }
 
-interface Replica {
-  readonly model: HostedTensorModel;
-  /** Runs in progress. */
-  running: number;
-}
-
 /** Changes of memory smaller than this are not reported to the booking. */
 const reportThresholdBytes = 1e6;
 /**
@@ -69,8 +64,7 @@ export class ResidentModel implements Resident {
   #loaded: VerifiedModel;
   /** Runs in progress on the primary instance. */
   #running = 0;
-  #loadingReplicas: Promise<readonly Replica[] | undefined> | undefined;
-  #replicas: readonly Replica[] | undefined;
+  readonly #replicas: Replicas;
   #replacement: Promise<VerifiedModel> | undefined;
   #reported = 0;
   #disposed = false;
@@ -84,6 +78,17 @@ export class ResidentModel implements Resident {
   constructor(loaded: VerifiedModel, options: ResidentModelOptions) {
     this.#loaded = loaded;
     this.#options = options;
+    this.#replicas = new Replicas({
+      count: loaded.model.kind === "language" ? 0 : options.replicas,
+      load: async () => asTensorModel(await this.#loaded.loadReplica({ threads: 1 }, this.#ending.signal)),
+      book: () => {
+        const all = Array.from({ length: options.replicas }, () => replicaMemory(this.#loaded)).reduce(addAmounts);
+        return options.booking?.grow(all) !== false;
+      },
+      onChange: () => {
+        if (!this.#disposed) options.booking?.correct(this.heldMemory);
+      },
+    });
     this.#report();
   }
 
@@ -99,7 +104,7 @@ export class ResidentModel implements Resident {
 
   /** The primary instance and the replicas. */
   get #instances(): readonly HostedModel[] {
-    return [this.#loaded.model, ...(this.#replicas ?? []).map(({ model }) => model)];
+    return [this.#loaded.model, ...this.#replicas.models];
   }
 
   /** Memory of the primary instance and the replicas: measured if the engine or the host reports it, else estimated. */
@@ -143,15 +148,13 @@ export class ResidentModel implements Resident {
     const runPart: HostedTensorModel["run"] = async (part, own = {}) => {
       this.#refuseDisposed();
       const isIdle = this.#running === 0;
-      if (!isIdle && this.#options.spreadOverlappingRuns === true) void this.#replicasOnce();
-      return isIdle || this.#replicas === undefined
-        ? this.#runOnPrimary(part, own)
-        : this.#runOnReplica(this.#replicas, part, own);
+      if (!isIdle && this.#options.spreadOverlappingRuns === true) void this.#replicas.load();
+      return isIdle ? this.#runOnPrimary(part, own) : this.#runOnReplica(part, own);
     };
     if (schedulingKey === undefined || this.#options.maxRunMemory === undefined)
       return await this.#bounded(runPart, inputs, options);
     const schedulePart: HostedTensorModel["run"] = (part, own) => {
-      const instances = 1 + (this.#replicas?.length ?? 0);
+      const instances = this.#instances.length;
       return this.#scheduler.run(schedulingKey, instances, own?.signal, () => runPart(part, own));
     };
     return await this.#bounded(schedulePart, inputs, options, partTokens);
@@ -210,15 +213,19 @@ export class ResidentModel implements Resident {
 
   /**
    * Instances for bulk work, to be used in parallel: single-threaded replicas, whose total throughput exceeds that of one
-   * instance with many threads. They are loaded at the first call. Returns only the model itself if replicas would not pay or
-   * do not load.
+   * instance with many threads. They are loaded at the first call, and again where they were idle and unloaded. Returns only the
+   * model itself if replicas would not pay or do not load.
    */
   async replicas(): Promise<readonly Pick<HostedTensorModel, "run">[]> {
     this.#refuseDisposed();
-    const replicas = await this.#replicasOnce();
-    if (replicas === undefined) return [this];
-    const run: HostedTensorModel["run"] = (inputs, options = {}) => this.#runOnReplica(replicas, inputs, options);
-    return replicas.map(() => ({ run: (inputs, options = {}) => this.#bounded(run, inputs, options) }));
+    const count = await this.#replicas.load();
+    if (count === 0) return [this];
+    const run: HostedTensorModel["run"] = async (inputs, options = {}) => {
+      this.#refuseDisposed();
+      await this.#replicas.load();
+      return await this.#runOnReplica(inputs, options);
+    };
+    return Array.from({ length: count }, () => ({ run: (inputs, options = {}) => this.#bounded(run, inputs, options) }));
   }
 
   /**
@@ -228,7 +235,7 @@ export class ResidentModel implements Resident {
   async dispose(reason: UnloadReason, waitMs?: number): Promise<void> {
     this.#disposed = true;
     this.#ending.abort();
-    const replicas = this.#disposeReplicas(waitMs); // in parallel with the model itself, since each may need its time
+    const replicas = this.#replicas.unload({ isFinal: true, waitMs }); // in parallel with the model itself, since each may need its time
     await this.#replacement?.catch(() => null); // its failure was thrown to the run that asked for it
     const instances = [this.#loaded, ...this.#retired].map(({ model }) => model.dispose({ waitMs }));
     await Promise.all([replicas, ...instances]);
@@ -250,13 +257,12 @@ export class ResidentModel implements Resident {
     }
   }
 
-  /** Runs on the replica with the fewest runs in progress; of equals the first. */
-  async #runOnReplica(replicas: readonly Replica[], inputs: TensorMap, options: HostedRunOptions): Promise<TensorMap> {
+  /** Runs on a replica; on the primary instance if there are none. */
+  async #runOnReplica(inputs: TensorMap, options: HostedRunOptions): Promise<TensorMap> {
     this.#refuseDisposed();
-    const replica = replicas.reduce((idlest, other) => (other.running < idlest.running ? other : idlest));
-    replica.running += 1;
+    if (this.#replicas.models.length === 0) return await this.#runOnPrimary(inputs, options);
     try {
-      return await replica.model.run(inputs, options).finally(() => (replica.running -= 1));
+      return await this.#replicas.run(inputs, options);
     } catch (error) {
       // The replica has died and is not restarted for now, or its file was changed. The primary instance may still work.
       const notBegun = error instanceof InferyardError && (error.code === "CIRCUIT_OPEN" || error.code === "MODEL_INVALID");
@@ -271,32 +277,6 @@ export class ResidentModel implements Resident {
     return this.#options.failover !== undefined && error instanceof InferyardError && error.retryable;
   }
 
-  /**
-   * Loads the replicas once. Undefined if there are none or memory does not suffice for all; the primary instance then does the
-   * work.
-   */
-  #replicasOnce(): Promise<readonly Replica[] | undefined> {
-    this.#loadingReplicas ??= this.#loadReplicas();
-    return this.#loadingReplicas;
-  }
-
-  async #loadReplicas(): Promise<readonly Replica[] | undefined> {
-    const { replicas: count, booking } = this.#options;
-    if (count < 2 || this.#loaded.model.kind === "language") return undefined;
-    const extra = Array.from({ length: count }, () => replicaMemory(this.#loaded)).reduce(addAmounts);
-    if (booking?.grow(extra) === false) return undefined;
-    const loads = Array.from({ length: count }, () => this.#loaded.loadReplica({ threads: 1 }, this.#ending.signal));
-    const settled = await Promise.allSettled(loads);
-    const models = settled.flatMap((result) => (result.status === "fulfilled" ? [asTensorModel(result.value)] : []));
-    if (models.length === count && !this.#disposed) {
-      this.#replicas = models.map((model) => ({ model, running: 0 }));
-    } else {
-      await Promise.all(models.map((replica) => replica.dispose()));
-    }
-    booking?.correct(this.heldMemory); // replaces the estimate
-    return this.#replicas;
-  }
-
   async #failOverFrom(failed: VerifiedModel, failure: InferyardError): Promise<void> {
     if (this.#loaded !== failed) return; // another run has already moved it
     this.#replacement ??= this.#options.failover?.(failed, failure, this.#ending.signal);
@@ -307,15 +287,8 @@ export class ResidentModel implements Resident {
     } finally {
       this.#replacement = undefined; // the next failure starts a new search
     }
-    await this.#disposeReplicas();
+    await this.#replicas.unload();
     await failed.model.dispose();
-  }
-
-  async #disposeReplicas(waitMs?: number): Promise<void> {
-    const replicas = await this.#loadingReplicas;
-    this.#loadingReplicas = undefined;
-    this.#replicas = undefined;
-    await Promise.all((replicas ?? []).map(({ model }) => model.dispose({ waitMs })));
   }
 
   #report(): void {

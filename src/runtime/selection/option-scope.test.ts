@@ -53,6 +53,7 @@ const table: {
     value: ["Q4_K_Scalar", "INT4_B32_Scalar"],
     obeyed: ["ONNX in int4, written", "safetensors packed to int4, written", "GGUF in Q4_K, read", "GGUF in Q4_K, written"],
   },
+  machineCode: { value: "off", obeyed: all },
   tlTiles: { value: ["256x32=32/32/32"], obeyed: ["GGUF in TL1, written"] },
   adapters: { value: [{ path: "a.gguf" }], obeyed: written },
 };

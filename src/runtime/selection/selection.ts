@@ -16,6 +16,7 @@ import type { LoadRequest } from "./load-request.ts";
 import { measuredSpeed } from "./measured-speed.ts";
 import { orderByPolicy } from "./candidate-order.ts";
 import { contextFit, type ShortenedContext } from "./context-fit.ts";
+import { loadSettings } from "../options/load-options.ts";
 import { givenNames, ineffectiveOption, settingsFor } from "./option-scope.ts";
 import { requirementProblem } from "./requirements.ts";
 import type { CandidateContext, SelectionFacts } from "./selection-facts.ts";
@@ -237,7 +238,7 @@ const checks: readonly ((context: CandidateContext) => Refusal | undefined)[] = 
     const supported = backend?.capabilities(target.device).options ?? [];
     const [variant] = effectiveVariants(context);
     const settings = variant === undefined ? {} : settingsFor(request, variant);
-    const ignored = givenNames(settings).find((name) => !supported.includes(name));
+    const ignored = givenNames(settings).find((name) => !supported.includes(name) && loadSettings[name].isOwnLimit !== true);
     if (ignored !== undefined)
       return { stage: "capability", reason: `${target.backend} has no setting "${ignored}", and you set it` };
     const { cachePrecision } = settings;

@@ -2,7 +2,7 @@
 import { invalidInput } from "../../contract/errors.ts";
 import type { Manifest } from "../../models/manifest.ts";
 
-/** Uses of a text. "image" is known and not supported. */
+/** Uses of an input. "image": it is a picture, and no text. */
 export const inputTypes = ["search_document", "search_query", "classification", "clustering", "image"] as const;
 
 /** Purpose of a text. */
@@ -41,14 +41,14 @@ export function promptOfWord(manifest: Pick<Manifest, "text">, word: string | un
 
 /**
  * The option `prompt` of `embed` for texts of this use. Empty for a model that has no such prompt: its vectors are the same for every use. Throws
- * NOT_BUILT for images.
+ * INPUT_INVALID for "image".
  */
 export function promptOption(manifest: Pick<Manifest, "text">, inputType: InputType | undefined): { readonly prompt?: string } {
   if (inputType === undefined) return {};
   if (inputType === "image") {
     throw invalidInput(
-      'input_type "image" is not built yet: this version embeds texts',
-      'send texts, with input_type "search_document" or "search_query"',
+      'input_type "image" is for pictures, and this request has texts',
+      'send texts with input_type "search_document" or "search_query"',
     );
   }
   return promptNamed(manifest, promptNames[inputType]);

@@ -2,9 +2,13 @@
 import { getMedium } from "../../models/language-tasks.ts";
 import type { Manifest } from "../../models/manifest.ts";
 import { getLabelHead } from "../../tasks/encoding/label-head.ts";
+import { type MediaCapability, getMediaCapabilities } from "./media/media-capabilities.ts";
 
 /** An operation of the API that a model supports. */
-export type Capability =
+export type Capability = TextCapability | MediaCapability;
+
+/** An operation on texts. */
+type TextCapability =
   | "embed"
   | "embed_sparse"
   | "similarity"
@@ -26,7 +30,7 @@ export function getModelCapabilities(manifest: Manifest): Capability[] {
   const { sparse, heads } = manifest.text ?? {};
   const templates = Object.values(manifest.chatTemplates ?? {});
   const labels = textLabels(manifest)?.length ?? 0;
-  const able: Readonly<Record<Capability, boolean>> = {
+  const able: Readonly<Record<TextCapability, boolean>> = {
     embed: isEmbedder,
     embed_sparse: has("fill-mask") || sparse !== undefined || heads?.sparse[0] !== undefined,
     similarity: isEmbedder,
@@ -40,9 +44,11 @@ export function getModelCapabilities(manifest: Manifest): Capability[] {
     tools: has("text-generation") && templates.some((template) => /\btools\b/.test(template)),
     rewrite: has("text2text-generation"),
   };
-  // No operation takes sound or pictures; the tokenizer of such a model is for the text that it writes.
-  if (manifest.text === undefined || getMedium(manifest) !== undefined) return [];
-  return (Object.keys(able) as Capability[]).filter((capability) => able[capability]);
+  const media = getMediaCapabilities(manifest);
+  // The tokenizer of a model of sound or pictures is for the text that it writes, or that it embeds beside pictures.
+  if (manifest.text === undefined || getMedium(manifest) !== undefined)
+    return media.includes("embed_image") ? ["embed", ...media] : media;
+  return [...(Object.keys(able) as TextCapability[]).filter((capability) => able[capability]), ...media];
 }
 
 /** Tasks that are computed from the scores of labels for a whole text. */

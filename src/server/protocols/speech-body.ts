@@ -1,15 +1,15 @@
 /** Requests with a sound: forms with a file, or JSON. */
 import type { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
+import { omitUndefined } from "../../contract/checked.ts";
 import { InferyardError } from "../../contract/errors.ts";
-import { decodeBase64 } from "../../platform/base64.ts";
-import { soundError } from "../../processors/audio/sound.ts";
 import type { Option } from "../../runtime/options/option.ts";
 import { isForm, readForm } from "../http/bodies/form-body.ts";
 import type { Env } from "../http/context.ts";
 import { takeFields } from "../http/fields/take-fields.ts";
 import { jsonBody, refuseOtherTypes } from "../http/json-body.ts";
-import { toSnakeCase } from "../http/snake-case.ts";
+import { asNumber, readFormFields } from "./media/form-fields.ts";
+import { soundOfText } from "./media/sound-text.ts";
 
 /** The sound of a request, and its other fields. */
 export interface SpeechBody<Fields> {
@@ -39,47 +39,21 @@ export async function readSpeech<Schema extends z.ZodType<{ readonly audio: stri
   options: Readonly<Record<string, Option>>,
 ): Promise<SpeechBody<Omit<z.infer<Schema>, "audio">>> {
   if (isForm(context)) {
-    const { sound, fields } = await readSpeechForm(context, schemas.form, (texts) => parseOptions(texts, options));
+    const { sound, fields } = await readSpeechForm(context, schemas.form, (texts) => parseFields(texts, options));
     return { sound, fields: fields as Omit<z.infer<Schema>, "audio"> }; // the schema of forms has the other fields of the schema of JSON
   }
   refuseOtherTypes(context);
   const { audio, ...fields } = takeFields(context, await jsonBody(context), schemas.json);
-  return { sound: decodeSound(audio), fields };
+  return { sound: soundOfText(audio, "audio"), fields };
 }
 
-/** The bytes of base64 or of a data URL in base64. */
-function decodeSound(audio: string): Uint8Array {
-  const encoded = /^data:[^,]*;base64,/i.test(audio.slice(0, 200)) ? audio.slice(audio.indexOf(",") + 1) : audio;
-  if (/^[a-z][a-z0-9+.-]*:/i.test(encoded.slice(0, 100)))
-    throw soundError(
-      "audio is an address, and addresses are not fetched",
-      "send the sound in base64, or as a data URL in base64",
-    );
-  try {
-    return decodeBase64(encoded);
-  } catch {
-    throw soundError("audio is not base64", "send the sound in base64, or as a data URL in base64");
-  }
-}
-
-/** The fields of a form with the types that JSON would have, by the types of the options. The last value of a field counts; lists have commas between. */
-function parseOptions(
+/** The fields of a form with the types that JSON would have. `temperature` may be a list, with commas between its numbers. */
+function parseFields(
   texts: Readonly<Record<string, readonly string[]>>,
   options: Readonly<Record<string, Option>>,
 ): Record<string, unknown> {
-  const types = new Map(Object.entries(options).map(([option, { type }]) => [toSnakeCase(option), type.kind]));
-  const entries = Object.entries(texts).map(([field, values]): [string, unknown] => {
-    const text = values.at(-1) ?? "";
-    const kind = types.get(field);
-    if (kind === "boolean" && (text === "true" || text === "false")) return [field, text === "true"];
-    if (kind === "integer" || kind === "number") return [field, asNumber(text)];
-    if (field === "temperature") return [field, text.includes(",") ? text.split(",").map(asNumber) : asNumber(text)];
-    return [field, text];
-  });
-  return Object.fromEntries(entries);
-}
-
-/** The number that a text states; a text that states none stays one, for the schema to refuse. */
-export function asNumber(text: string): number | string {
-  return text.trim() === "" || Number.isNaN(Number(text)) ? text : Number(text);
+  const text = texts["temperature"]?.at(-1);
+  const temperature =
+    text?.includes(",") === true ? text.split(",").map(asNumber) : text === undefined ? undefined : asNumber(text);
+  return { ...readFormFields(texts, options), ...omitUndefined({ temperature }) };
 }

@@ -37,6 +37,17 @@ describe("Admission", () => {
     expect([admission.running, admission.waiting]).toEqual([0, 0]);
   });
 
+  it("admits further requests of a client that has few, while one with many has all that it may have", async () => {
+    const admission = new Admission({ maxRunning: 64, maxWaiting: 100 });
+    const tasks = Array.from({ length: 80 }, (_, index) => ({ client: index < 72 ? "greedy" : "modest", ...task() }));
+    const runs = tasks.map(({ client, work }) => admission.run({ client, priority: "normal", signal: never }, work));
+    const begun = (client: string): number => tasks.filter((each) => each.client === client && each.begun()).length;
+    expect([begun("greedy"), begun("modest")]).toEqual([60, 2]); // with 2 running, a client leaves 2 places free
+    for (const { end } of tasks) end();
+    await Promise.all(runs);
+    expect([admission.running, admission.waiting]).toEqual([0, 0]);
+  });
+
   it("keeps a sixteenth for clients without a running request, of the server and of a model", async () => {
     for (const [limits, models] of [
       [{ maxRunning: 32, maxWaiting: 100 }, new Map()],

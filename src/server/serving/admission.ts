@@ -46,7 +46,10 @@ interface Waiter {
   refuse(error: InferyardError): void;
 }
 
-/** One of so many running requests is kept for clients without a running one, so that long requests of one client do not keep another one out. */
+/**
+ * A client with some running requests leaves as many places free, up to one of so many of all, so that long requests of one client keep neither another one
+ * out nor its second and third request.
+ */
 const reservedPart = 16;
 /** Number of recent requests that dominate the moving average of run times. */
 const meanWindow = 32;
@@ -208,7 +211,7 @@ function newState(limits: AdmissionLimits): LimitState {
 }
 
 function hasCapacity({ running, clients, limits: { maxRunning } }: LimitState, client: string): boolean {
-  const reserved = clients.has(client) ? Math.floor(maxRunning / reservedPart) : 0;
+  const reserved = Math.min(clients.get(client) ?? 0, Math.floor(maxRunning / reservedPart));
   return running < maxRunning - reserved;
 }
 

@@ -1,13 +1,16 @@
 /**
  * Shares the server's thread fairly between clients. A request needs the thread for steps of about a millisecond each: request head, body, call,
  * response head. Node.js runs all ready steps within one turn of the event loop, so that the steps of hundreds of requests of one client would block
- * all other clients. After `turnMs` in one turn of the event loop, further steps are queued and run in later turns, round robin over the clients.
+ * all other clients. After `turnMs` in one turn of the event loop, further steps are queued and run in later turns, round robin over the clients; only the
+ * first step of a client in a turn need not wait.
  */
 
 /** Time in milliseconds after which further steps wait for the next turn of the event loop. */
 const turnMs = 5;
 /** Maximum number of waiting steps that one turn begins. */
 const maxSteps = 64;
+/** Maximum number of clients whose first step in a turn begins at once, even after `turnMs`: a client with few requests then waits for no other. */
+const maxFirstSteps = 16;
 
 /** Queue of waiting steps, served round robin over the clients. */
 export class ClientTurns {
@@ -16,6 +19,8 @@ export class ClientTurns {
   readonly #now: () => number;
   #turnBegan: number | undefined;
   #waiting = 0;
+  /** Clients with a step in this turn. */
+  readonly #served = new Set<string>();
 
   /** `now`: clock in milliseconds. */
   constructor(now: () => number = () => performance.now()) {
@@ -30,7 +35,11 @@ export class ClientTurns {
       setImmediate(() => this.#nextTurn());
     }
     const queue = this.#queues.get(client);
-    if (queue === undefined && now - this.#turnBegan < turnMs) return undefined;
+    const isFirst = !this.#served.has(client) && this.#served.size < maxFirstSteps;
+    if (queue === undefined && (isFirst || now - this.#turnBegan < turnMs)) {
+      this.#served.add(client);
+      return undefined;
+    }
     this.#waiting += 1;
     return new Promise((begin) => {
       if (queue === undefined) this.#queues.set(client, [begin]);
@@ -40,6 +49,7 @@ export class ClientTurns {
 
   /** Starts a new turn. It is scheduled after the event loop has read sockets, so that new steps of other clients are already queued. */
   #nextTurn(): void {
+    this.#served.clear();
     if (this.#waiting === 0) {
       this.#turnBegan = undefined;
       return;
@@ -58,6 +68,7 @@ export class ClientTurns {
     if (!isFirst && this.#now() - (this.#turnBegan ?? 0) >= turnMs) return;
     for (const [client, queue] of this.#queues) {
       this.#queues.delete(client);
+      this.#served.add(client);
       const begin = queue.shift();
       if (queue.length > 0) this.#queues.set(client, queue);
       this.#waiting -= 1;

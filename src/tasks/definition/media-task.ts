@@ -1,4 +1,6 @@
 /** The definition of a task on pictures or sound: it runs on the graphs of a model and on other files of its folder. */
+import type { ByteBudget } from "../../concurrency/byte-budget.ts";
+import type { LanguageModel } from "../../contract/language-model.ts";
 import type { TensorInfo } from "../../contract/tensor.ts";
 import type { JsonObject } from "../../models/model-folder.ts";
 import type { Manifest } from "../../models/manifest.ts";
@@ -23,6 +25,10 @@ export interface MediaModel {
   part(name: string): Promise<LoadedGraph>;
   /** The graph that the request names, or the first that a backend runs. */
   main(): Promise<LoadedGraph>;
+  /** The model as one that predicts tokens, for weights without a graph. Throws MODEL_UNSUPPORTED for a model that does not. */
+  language(): Promise<LanguageModel>;
+  /** Memory that decoded pictures of all calls share. */
+  readonly pictureBudget: ByteBudget;
   /** The JSON object in a file of the model's folder. Undefined if there is none. */
   readJson(file: string): Promise<JsonObject | undefined>;
   /** Throws MODEL_UNSUPPORTED for a model without one. */

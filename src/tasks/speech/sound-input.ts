@@ -13,6 +13,20 @@ export interface MonoSound {
 /** Bytes of a sound file, or samples. */
 export type SoundInput = Uint8Array | MonoSound;
 
+/** Mono sound in chunks of any length. */
+export interface SoundChunks {
+  /** Samples per second of the chunks, a whole number. */
+  readonly sampleRate: number;
+  /**
+   * Samples from -1 to 1 (Float32Array), or bytes of 16-bit little-endian PCM (Uint8Array), of which a chunk may end within a sample. Each chunk is asked for
+   * when the sound before it is processed.
+   */
+  readonly chunks: AsyncIterable<Float32Array | Uint8Array>;
+}
+
+/** A sound that is transcribed: a whole one, or one that still comes in. */
+export type SpokenSound = SoundInput | SoundChunks;
+
 /** Samples per second of the models of speech. */
 export const speechSampleRate = 16_000;
 

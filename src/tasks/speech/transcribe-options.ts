@@ -31,6 +31,11 @@ export interface TranscribeOptions {
   readonly temperature?: number | readonly number[];
   /** Number of texts drawn at a temperature above 0, of which the most probable is taken. Default: 5. */
   readonly bestOf?: number;
+  /**
+   * Number of texts of a beam search, for models of CTC with a vocabulary of words. Default: 100. A Whisper takes the most probable token each time, and refuses
+   * more than 1.
+   */
+  readonly beams?: number;
   /** A text that zlib compresses by more than this factor is too repetitive. Default: 2.4. */
   readonly compressionRatioThreshold?: number;
   /** A text whose tokens have a lower mean log probability is too improbable. Default: -1. */
@@ -63,6 +68,16 @@ export interface TranscribeOptions {
   readonly vadModel?: string;
   /** false: the whole sound is transcribed, even with `vadModel`. Default: true with `vadModel`. */
   readonly vad?: boolean;
+  /**
+   * For sound in chunks: seconds of silence after which the speech before them is final. Needs `vadModel`; without it a text is final when 30 seconds are full.
+   * Default: 2.
+   */
+  readonly pauseSeconds?: number;
+  /**
+   * For sound in chunks: after so many seconds of new speech the stream gives the text so far as a segment with `isProvisional`, unless more chunks are waiting.
+   * Default: no provisional text.
+   */
+  readonly provisionalSeconds?: number;
   /** Called with the seconds of the sound that are done, and with all. Default: no call. */
   readonly onProgress?: (progress: TranscriptionProgress) => void;
   /** Whether the call returns a stream of segments as soon as the model is loaded. Default: false, it returns the whole transcript. */
@@ -102,6 +117,11 @@ export const transcribeOptions: OptionTable<TranscribeOptions> = {
     type: positiveInteger,
     flag: ["--best-of <number>", "texts drawn at a temperature above 0"],
     field: "Number of texts drawn at a temperature above 0, of which the most probable is taken. Default: 5",
+  },
+  beams: {
+    type: positiveInteger,
+    flag: ["--beams <number>", "texts of a beam search, for models of CTC with a vocabulary of words"],
+    field: "Number of texts of a beam search, for models of CTC with a vocabulary of words. Default: 100",
   },
   compressionRatioThreshold: {
     type: number,
@@ -169,6 +189,11 @@ export const transcribeOptions: OptionTable<TranscribeOptions> = {
     negatedFlag: ["--no-vad", "transcribe the whole sound, even with --vad-model"],
     field: "Whether silence is left out first. Default: true with vad_model",
   },
+  pauseSeconds: {
+    type: number,
+    flag: ["--pause-seconds <number>", "with sound that comes in: silence after which speech is final"],
+  },
+  provisionalSeconds: { type: number },
   onProgress: { type: unchecked },
   stream: { type: unchecked },
   signal: { type: unchecked },
@@ -195,6 +220,11 @@ export function getWhisperSettings(options: TranscribeOptions): WhisperSettings 
       "INPUT_INVALID",
       `maxInitialTimestamp is ${maxInitialTimestamp}, and must be a number of seconds from 0 to 30`,
     );
+  for (const name of ["pauseSeconds", "provisionalSeconds"] as const) {
+    const seconds = options[name];
+    if (seconds !== undefined && !(seconds >= 0.1 && seconds <= 30))
+      throw new InferyardError("INPUT_INVALID", `${name} is ${seconds}, and must be a number of seconds from 0.1 to 30`);
+  }
   if (options.vad === true && options.vadModel === undefined)
     throw new InferyardError("INPUT_INVALID", "vad needs a network for voice activity", {
       remedy: "name Silero's with vadModel",

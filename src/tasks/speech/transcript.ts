@@ -29,12 +29,17 @@ export interface TranscriptSegment {
   readonly compressionRatio?: number;
   /** Probability that nobody speaks in its window. Absent for models that transcribe by CTC. */
   readonly noSpeechProbability?: number;
+  /**
+   * Present in the text of speech that is still going on: the next segment replaces it, with more text or for good. Its times are those of the sound that was
+   * read, and it has no words. For sound in chunks with `provisionalSeconds` alone; a whole transcript has no such segments.
+   */
+  readonly isProvisional?: true;
 }
 
 /** What was said in a sound. */
 export interface Transcript {
   readonly text: string;
-  /** Code of the language, such as "en"; "und" (undetermined, ISO 639-2) for models that transcribe by CTC, unless it was given. */
+  /** Code of the language, such as "en"; "und" (undetermined, ISO 639-2) for models that transcribe by CTC and for chunks in which nobody speaks, unless it was given. */
   readonly language: string;
   /** Probability of the language; 1 if it was given, 0 if it is undetermined. */
   readonly languageProbability: number;

@@ -9,15 +9,15 @@ import { requireFinite } from "../encoding/require-finite.ts";
 import { type EmbedMediaOptions, embedMediaOptions } from "./embed-media-options.ts";
 import type { PictureSource } from "../../processors/images/picture-source.ts";
 import { preparePictureGraph, runPictures } from "./run-pictures.ts";
-import { tokenizeTexts } from "./text-batch.ts";
+import { emptyTexts, tokenizeTexts } from "./text-batch.ts";
 import { requirePictures } from "./vision-options.ts";
 
 /** A text or a picture. A string is a text. */
 export type MediaInput = string | { readonly text: string } | { readonly image: PictureSource };
 
-/** The outputs with a vector per input, in order of preference: projected into the common space, then pooled. */
-const textOutputs = ["text_embeds", "pooler_output"];
-const imageOutputs = ["image_embeds", "pooler_output"];
+/** The outputs with a vector per input, in order of preference: projected into the common space, first before vectors are scaled to unit length, then pooled. */
+const textOutputs = ["text_features", "text_embeds", "pooler_output"];
+const imageOutputs = ["image_features", "image_embeds", "pooler_output"];
 
 /** Throws INPUT_INVALID for inputs and options that no model can obey. */
 export function checkEmbedMedia(inputs: readonly MediaInput[], options: EmbedMediaOptions): void {
@@ -165,8 +165,7 @@ async function embedPictures(
 ): Promise<Float32Array[]> {
   const output = findVectors(model, graph.outputs, imageOutputs, "pictures");
   const prepared = await preparePictureGraph(model, graph);
-  const isJoint = graph.inputs.some(({ shape }) => shape.length === 2);
-  const others = isJoint ? (await tokenizeTexts(model, graph.inputs, [""], options.signal)).tensors : {};
+  const others = await emptyTexts(model, graph.inputs, options.signal);
   const vectors: Float32Array[] = [];
   await runPictures(prepared, pictures, { ...options, outputs: [output], others }, ({ outputs }) => {
     vectors.push(...rowsOf(outputs, output));

@@ -6,6 +6,7 @@ import type { MediaModel } from "../definition/media-task.ts";
 import { requireFinite } from "../encoding/require-finite.ts";
 import type { PictureSource } from "../../processors/images/picture-source.ts";
 import { preparePictureGraph, runPictures } from "./run-pictures.ts";
+import { emptyTexts } from "./text-batch.ts";
 import { type VisionOptions, requirePictures, visionOptions } from "./vision-options.ts";
 
 /** Options of `Runtime.imageFeatures`. */
@@ -33,8 +34,8 @@ export interface ImageFeatures {
   readonly features: readonly ImageFeature[];
 }
 
-const hiddenStates = ["last_hidden_state", "hidden_states"];
-const pooled = ["pooler_output", "image_embeds"];
+const hiddenStates = ["last_hidden_state", "hidden_states", "vision_model_output.last_hidden_state"];
+const pooled = ["pooler_output", "image_features", "image_embeds"];
 
 /** Throws INPUT_INVALID for options that no model can obey. */
 export function checkImageFeatures(pictures: readonly PictureSource[], options: ImageFeaturesOptions): void {
@@ -58,7 +59,8 @@ export async function extractImageFeatures(
       remedy: `its outputs are ${graph.outputs.map(({ name }) => name).join(", ")}`,
     });
   const features: ImageFeature[] = [];
-  await runPictures(prepared, pictures, { ...options, outputs: [output] }, ({ first, pictures: batch, outputs }) => {
+  const others = await emptyTexts(model, graph.inputs, options.signal);
+  await runPictures(prepared, pictures, { ...options, outputs: [output], others }, ({ first, pictures: batch, outputs }) => {
     const tensor = outputs[output];
     if (tensor === undefined) return;
     const data = toFloat32(tensor);

@@ -1,15 +1,17 @@
 /** Pictures through a graph, in batches. */
-import { at } from "../../contract/checked.ts";
+import { at, omitUndefined } from "../../contract/checked.ts";
+import type { ByteBudget } from "../../concurrency/byte-budget.ts";
 import { InferyardError, throwIfAborted } from "../../contract/errors.ts";
 import { encodeFloat16 } from "../../contract/float16.ts";
 import { type Tensor, type TensorInfo, type TensorMap, describeInfo } from "../../contract/tensor.ts";
 import type { ImageSettings } from "../../processors/images/image-settings.ts";
-import type { Picture } from "../../processors/images/picture.ts";
-import { type PixelBatch, processPictures } from "../../processors/images/process-pictures.ts";
+import { type PixelBatch, joinPixels, processPictures } from "../../processors/images/process-pictures.ts";
+import type { PictureSize } from "../../processors/images/resize-picture.ts";
 import { readImageSettings } from "../../processors/images/read-image-settings.ts";
 import type { LoadedGraph, MediaModel } from "../definition/media-task.ts";
 import type { PictureSource } from "../../processors/images/picture-source.ts";
-import { readSamples } from "./picture-samples.ts";
+import { DecodeAhead, type PreparedPicture } from "./decode-ahead.ts";
+import { withSamples } from "./picture-samples.ts";
 import { type VisionOptions, backgroundColour } from "./vision-options.ts";
 
 /** A graph that takes pictures, and how they are prepared for it. */
@@ -20,18 +22,21 @@ export interface PictureGraph {
   readonly input: TensorInfo;
   /** The most pictures that it takes at once. */
   readonly maxBatch: number;
+  /** Memory of decoded pictures. */
+  readonly budget: ByteBudget;
 }
 
 /** A batch of pictures with what the graph computed of it. */
 export interface PictureBatch {
   /** Index of the first picture of the batch. */
   readonly first: number;
-  readonly pictures: readonly Picture[];
+  /** Their sizes as given. */
+  readonly pictures: readonly PictureSize[];
   readonly pixels: PixelBatch;
   readonly outputs: TensorMap;
 }
 
-/** A batch ends with the picture that brings it to this many pixels. */
+/** A batch ends with the picture that brings it to this many pixels, as the graph takes them. */
 const maxBatchPixels = 32_000_000;
 
 /** Names that exports give to pixel values. */
@@ -48,18 +53,23 @@ function findPixelInput({ inputs }: LoadedGraph): TensorInfo {
   });
 }
 
-/** Reads how pictures are prepared for a graph. Throws MODEL_UNSUPPORTED where the model's files do not say it. */
-export async function preparePictureGraph(model: MediaModel, graph: LoadedGraph): Promise<PictureGraph> {
-  const input = findPixelInput(graph);
+/** Reads how pictures are prepared for a model. Throws MODEL_UNSUPPORTED where its files do not say it. */
+export async function readPictureSettings(model: MediaModel): Promise<ImageSettings> {
   const stated = model.manifest.vision?.preprocessor;
   const [preprocessor, processor, config] = await Promise.all(
     ["preprocessor_config.json", "processor_config.json", "config.json"].map((file) => model.readJson(file)),
   );
   const settings = readImageSettings({ preprocessor, processor, config, stated });
-  if (settings === undefined)
-    throw new InferyardError("MODEL_UNSUPPORTED", `${model.manifest.name} does not say how pictures are prepared`, {
-      remedy: "put its preprocessor_config.json beside it, or state vision.preprocessor in its inferyard.json",
-    });
+  if (settings !== undefined) return settings;
+  throw new InferyardError("MODEL_UNSUPPORTED", `${model.manifest.name} does not say how pictures are prepared`, {
+    remedy: "put its preprocessor_config.json beside it, or state vision.preprocessor in its inferyard.json",
+  });
+}
+
+/** Reads how pictures are prepared for a graph. Throws MODEL_UNSUPPORTED where the model's files do not say it. */
+export async function preparePictureGraph(model: MediaModel, graph: LoadedGraph): Promise<PictureGraph> {
+  const input = findPixelInput(graph);
+  const settings = await readPictureSettings(model);
   const [batch, second, , last] = input.shape;
   const isLast = second !== 3 && second !== 1 && (last === 3 || last === 1);
   const channels = isLast ? last : second;
@@ -68,12 +78,16 @@ export async function preparePictureGraph(model: MediaModel, graph: LoadedGraph)
     input,
     settings: { ...settings, channels: channels === 1 ? 1 : 3, layout: isLast ? "channels-last" : "channels-first" },
     maxBatch: typeof batch === "number" ? batch : Number.POSITIVE_INFINITY,
+    budget: model.pictureBudget,
   };
 }
 
-/** Runs pictures through a graph and calls `take` for each batch, in order. `others`: further inputs of each run. */
+/**
+ * Runs pictures through a graph and calls `take` for each batch, in order. While the graph computes a batch, the pictures of the next one are decoded and prepared.
+ * `others`: further inputs of each run.
+ */
 export async function runPictures(
-  { graph, settings, input, maxBatch }: PictureGraph,
+  { graph, settings, input, maxBatch, budget }: PictureGraph,
   pictures: readonly PictureSource[],
   options: VisionOptions & { readonly outputs?: readonly string[]; readonly others?: TensorMap },
   take: (batch: PictureBatch) => void,
@@ -81,23 +95,40 @@ export async function runPictures(
   const { batchSize = 8, signal, outputs, others = {} } = options;
   const background = backgroundColour(options);
   const size = settings.padEnd === undefined ? Math.min(batchSize, maxBatch) : Math.min(1, maxBatch);
-  for (let first = 0, next = 0; first < pictures.length; first = next) {
-    const decoded: Picture[] = [];
-    // One after the other: a header of some bytes can ask for hundreds of megabytes.
-    for (let count = 0; next < pictures.length && decoded.length < size && count < maxBatchPixels; next++) {
-      throwIfAborted(signal);
-      const picture = await readSamples(at(pictures, next), next, { channels: settings.channels, background });
-      count += picture.width * picture.height;
-      decoded.push(picture);
-    }
-    throwIfAborted(signal);
-    const pixels = processPictures(decoded, settings);
+  const decoding = { channels: settings.channels, background, budget, signal };
+  const decoder = new DecodeAhead(pictures.length, (index) =>
+    withSamples(at(pictures, index), index, decoding, (samples) => ({
+      size: { width: samples.width, height: samples.height },
+      pixels: processPictures([samples], settings),
+    })),
+  );
+  const compute = async (batch: Omit<PictureBatch, "outputs">): Promise<void> => {
+    const { pixels } = batch;
     const tensors = { ...others, [input.name]: pixelTensor(pixels, input), ...maskTensor(graph, pixels) };
-    const computed = await graph.run(tensors, {
-      ...(outputs === undefined ? {} : { outputs }),
-      ...(signal === undefined ? {} : { signal }),
-    });
-    take({ first, pictures: decoded, pixels, outputs: computed });
+    const computed = await graph.run(tensors, omitUndefined({ outputs, signal }));
+    take({ ...batch, outputs: computed });
+  };
+  let computing: Promise<void> = Promise.resolve();
+  let first = 0;
+  try {
+    while (!decoder.isDone) {
+      const prepared: PreparedPicture[] = [];
+      for (let count = 0; !decoder.isDone && prepared.length < size && count < maxBatchPixels;) {
+        throwIfAborted(signal);
+        const picture = await decoder.next();
+        count += picture.pixels.mask.length;
+        prepared.push(picture);
+      }
+      throwIfAborted(signal);
+      const pixels = joinPixels(prepared.map((picture) => picture.pixels));
+      await computing;
+      computing = compute({ first, pictures: prepared.map((picture) => picture.size), pixels });
+      computing.catch(() => {}); // it is thrown where it is awaited
+      first += prepared.length;
+    }
+    await computing;
+  } finally {
+    await computing.catch(() => {});
   }
 }
 

@@ -39,3 +39,9 @@ export async function tokenizeTexts(
     truncated: encodings.flatMap(({ truncated }, index) => (truncated ? [index] : [])),
   };
 }
+
+/** One empty text for a joint graph of which pictures alone are wanted; nothing for a graph without inputs of texts. */
+export async function emptyTexts(model: MediaModel, inputs: readonly TensorInfo[], signal?: AbortSignal): Promise<TensorMap> {
+  if (!inputs.some(({ shape }) => shape.length === 2)) return {};
+  return (await tokenizeTexts(model, inputs, [""], signal)).tensors;
+}

@@ -1,11 +1,11 @@
 import { type Command, Option } from "commander";
 import { omitUndefined } from "../../../contract/checked.ts";
 import { InferyardError } from "../../../contract/errors.ts";
-import { readSoundFile } from "../../input/sound-file.ts";
+import { readSpokenSound, type LiveFlags } from "../../input/sound-file.ts";
 import { toSubRip, toWebVttCues, webVttHeader } from "../../../tasks/speech/subtitles.ts";
 import { transcribeOptions } from "../../../tasks/speech/transcribe-options.ts";
 import type { TranscriptSegment } from "../../../tasks/speech/transcript.ts";
-import { addOptionFlags, optionsFromFlags } from "../../option-flags.ts";
+import { addOptionFlags, optionsFromFlags, parsePositiveInteger } from "../../option-flags.ts";
 import { formatMilliseconds } from "../../output/units.ts";
 import { addLoadFlags, withNotice, withSession } from "../../session.ts";
 import { configured, type TaskFlags } from "../../task-command.ts";
@@ -13,7 +13,7 @@ import { type Terminal, writeAll, writeLine } from "../../terminal.ts";
 
 const formats = ["text", "srt", "vtt", "json"] as const;
 
-interface TranscribeFlags extends TaskFlags {
+interface TranscribeFlags extends TaskFlags, LiveFlags {
   readonly format: (typeof formats)[number];
   readonly temperature?: string;
 }
@@ -25,12 +25,19 @@ export function defineTranscribe(command: Command, terminal: Terminal): void {
     .argument("<file>", "sound file; - is stdin")
     .option("--model <reference>", model)
     .option("--temperature <numbers>", "temperature of sampling, or several with commas between that are tried in order");
+  command
+    .option("--live", "transcribe a WAVE file on stdin while it comes in")
+    .addOption(
+      new Option("--sample-rate <hz>", "stdin is raw mono 16-bit PCM, transcribed while it comes in").argParser(
+        parsePositiveInteger,
+      ),
+    );
   addLoadFlags(addOptionFlags(command, transcribeOptions))
     .addOption(new Option("--format <name>", "what is printed").choices(formats).default("text"))
     .action(async (file: string, flags: TranscribeFlags) => {
       const { format, json, quiet, temperature } = flags;
       await withSession(terminal, flags, flags.model, async (session) => {
-        const sound = await readSoundFile(file, terminal);
+        const sound = await readSpokenSound(file, terminal, flags);
         const { variant } = configured(session);
         const { vad, ...given } = optionsFromFlags(transcribeOptions, flags);
         const options = {

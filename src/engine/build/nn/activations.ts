@@ -8,6 +8,7 @@ export type ActivationName =
   | "gelu_new"
   | "gelu_fast"
   | "gelu_pytorch_tanh"
+  | "quick_gelu"
   | "relu"
   | "relu2"
   | "silu"
@@ -17,6 +18,8 @@ export type ActivationName =
 
 const geluTanh: Layer = (ops, x) => ops.add({ kind: "gelu", approximate: "tanh" }, x);
 const gelu: Layer = (ops, x) => ops.add({ kind: "gelu", approximate: "none" }, x);
+/** `x * sigmoid(1.702 x)`, an approximation of GELU (Hendrycks and Gimpel 2016, https://arxiv.org/abs/1606.08415) that CLIP was trained with. */
+const quickGelu: Layer = (ops, x) => ops.binary("mul", x, ops.unary("sigmoid", ops.binary("mul", x, 1.702)));
 const relu: Layer = (ops, x) => ops.binary("max", x, 0);
 /** The square of ReLU (So et al. 2021, https://arxiv.org/abs/2109.08668). */
 const relu2: Layer = (ops, x) => {
@@ -31,6 +34,7 @@ const activations: Readonly<Record<ActivationName, Layer>> = {
   gelu_new: geluTanh,
   gelu_fast: geluTanh,
   gelu_pytorch_tanh: geluTanh,
+  quick_gelu: quickGelu,
   relu,
   relu2,
   silu,

@@ -43,7 +43,7 @@ export { type IntegerMatmulRequest, integerMatmul } from "./kernels/quantized/in
 export type { FloatOutput, IntegerOutput } from "./kernels/quantized/integer-epilogue.ts";
 export { type IntegerWeightsShape, packIntegerWeights, packedIntegerLength } from "./kernels/quantized/integer-packing.ts";
 export { type MatmulRequest, matmul } from "./kernels/matmul/matmul.ts";
-export { packMatmulWeights, packedMatmulLength, unpackMatmulWeights } from "./kernels/matmul/weight-packing.ts";
+export { packMatmulWeights, packedMatmulLength, unpackMatmulWeights, widePanelColumns } from "./kernels/matmul/weight-packing.ts";
 export { type NormRequest, norm } from "./kernels/reductions/norm.ts";
 export {
   type SubtractZeroPointRequest,

@@ -1,7 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { KernelMemory, features, randomFloats } from "../../../../test/engine/kernel-memory.ts";
 import { runsAll } from "../../../../test/fixtures/slow.ts";
-import { openMachineCode } from "../../../backends/native/machine-code.ts";
+import { openMachineCode } from "../../../backends/native/machine-code/machine-code.ts";
 import { unpackedBlock } from "../../../formats/gguf/blocks/block-format.ts";
 import { blockFormats } from "../../../formats/gguf/blocks/index.ts";
 import { scaledBlockName, scaledBlocks } from "../../../formats/scaled-blocks/block-formats.ts";
@@ -11,7 +11,7 @@ import { type BlockMatmulRequest, blockMatmul } from "../wasm/kernels/blocks/blo
 import { packBlocks } from "../wasm/kernels/blocks/pack-blocks.ts";
 import { quantizeActivationBytes } from "../wasm/kernels/blocks/quantize-activation-bytes.ts";
 import { quantizeActivations } from "../wasm/kernels/blocks/quantize-activations.ts";
-import { type X64Level, x64Levels } from "../../../kernels/simd-levels.ts";
+import { type X64Level, blockLevels } from "../../../kernels/simd-levels.ts";
 import { type MachineCode, hasMachineBlockMatmul, machineBlockMatmul, withMachineCode } from "./index.ts";
 
 const shapes = ([2, 4, 8] as const).flatMap((bits) =>
@@ -27,13 +27,13 @@ const requests: readonly Omit<BlockMatmulRequest, "format">[] = [
   { m: 10, n: 24, k: 256, residual: "after-activation" },
 ];
 
-describe.each(x64Levels)("products of quantized weights in machine code with %s", (level) => {
+describe.each(blockLevels)("products of quantized weights in machine code with %s", (level) => {
   let machineCode: MachineCode;
   let problem: string | undefined;
   beforeAll(async () => {
     if (process.platform !== "linux" || process.arch !== "x64") problem = "machine code is for linux x64";
     else {
-      const { features, create } = await openMachineCode!();
+      const { features, create } = openMachineCode!();
       machineCode = create();
       if (!features.includes(level)) problem = `this processor has no ${level}`;
     }
@@ -42,7 +42,7 @@ describe.each(x64Levels)("products of quantized weights in machine code with %s"
 
   const types = Object.keys(formats).map((type, index) => ({ type, index }));
   it.each(types)("$type: the bits of WebAssembly, in any division among threads", ({ type, index }) => {
-    const first = index + x64Levels.indexOf(level);
+    const first = index + blockLevels.indexOf(level);
     for (const request of runsAll ? requests : [0, 2].map((each) => requests[(first + each) % requests.length]!)) {
       const { wasm, machine } = products(type, request, level, machineCode);
       expect(machine, JSON.stringify(request)).toEqual(wasm);

@@ -6,7 +6,8 @@
 import { activationRowBytes, blockLayout, blockPanelBytes } from "../wasm/kernels/blocks/block-layout.ts";
 import { type BlockMatmulRequest, blockMatmul } from "../wasm/kernels/blocks/block-matmul.ts";
 import { tileColumns, tileRows } from "../wasm/kernels/matmul/micro-kernel.ts";
-import { Assembler, type Register } from "./assembler.ts";
+import { Assembler } from "./assembler/assembler.ts";
+import type { Register } from "./assembler/operands.ts";
 import { BlockTile } from "./block-tile.ts";
 import type { MachineArgument, MachineKernel } from "./machine-kernel.ts";
 import type { X64Level } from "../../../kernels/simd-levels.ts";
@@ -33,14 +34,14 @@ export function machineBlockMatmul(request: BlockMatmulRequest, level: X64Level)
   };
   const layout = blockLayout(format);
   const Tile = layout.depth === 4 ? TernaryTile : BlockTile;
-  const asm = new Assembler();
+  const asm = new Assembler({ bits: 256, hasEvex: level !== "AVX2" });
   const rowBytes = activationRowBytes(layout, k);
   const tile = new Tile({ asm, request, level, layout, rowBytes });
   emitLoops(asm, tile, m, n, { panelBytes: blockPanelBytes(layout, k), activationBytes: rowBytes });
   return {
     key,
     level,
-    code: asm.code,
+    ...asm.machineFunction,
     arguments: [
       address("a", 0),
       address("b", blockPanelBytes(layout, k)),

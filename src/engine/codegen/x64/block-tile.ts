@@ -12,7 +12,7 @@ import {
 import { groupSteps, blockStepBytes, stepPairs } from "../wasm/kernels/blocks/block-codes.ts";
 import { indices } from "../wasm/kernels/loops/lanes.ts";
 import { tileColumns } from "../wasm/kernels/matmul/micro-kernel.ts";
-import type { Memory, Vector } from "./assembler.ts";
+import type { Memory, Vector } from "./assembler/operands.ts";
 import { type TileContext, type TileEmitter, emitStores } from "./tile-emitter.ts";
 
 /** Vector registers: sums of a group, sums of a super-block (which are the totals if groups have no scales of their own), and others. */
@@ -50,10 +50,10 @@ export class BlockTile implements TileEmitter {
     asm.store(this.#smallestCode, "rax");
     if (lowBits === 8) return;
     asm.vector("vpcmpeqw", code, code, code);
-    asm.shiftRight16(mask, code, 16 - lowBits);
+    asm.vector("vpsrlw", mask, code, 16 - lowBits);
     if (highBits === 0) return;
-    asm.shiftRight16(highMask, code, 16 - highBits);
-    asm.shiftLeft16(highMask, highMask, lowBits);
+    asm.vector("vpsrlw", highMask, code, 16 - highBits);
+    asm.vector("vpsllw", highMask, highMask, lowBits);
   }
 
   emit(rows: number): void {
@@ -61,7 +61,7 @@ export class BlockTile implements TileEmitter {
     const { k } = this.#context.request;
     const { superElements, hasGroupScales, headerBytes, superBytes } = this.#context.layout;
     for (const row of indices(rows)) asm.clear(getPart(row));
-    if (hasGroupScales) for (const row of indices(rows)) asm.storeVector(this.#total(row), getPart(row));
+    if (hasGroupScales) for (const row of indices(rows)) asm.vector("vmovupsStore", this.#total(row), getPart(row));
     asm.move("rax", "rbp");
     asm.move("r15", "rsi");
     const elements = Math.max(superElements, activationGroup);
@@ -75,7 +75,7 @@ export class BlockTile implements TileEmitter {
       for (const index of indices(elements / activationGroup)) this.#emitPlainGroup(rows, index);
       asm.add("r15", superBytes * (elements / superElements));
     });
-    if (hasGroupScales) for (const row of indices(rows)) asm.vectorUnary("vmovups", getPart(row), this.#total(row));
+    if (hasGroupScales) for (const row of indices(rows)) asm.vector("vmovups", getPart(row), this.#total(row));
     emitStores(asm, this.#context.request, rows, getPart);
   }
 
@@ -86,7 +86,7 @@ export class BlockTile implements TileEmitter {
     const halves = activationGroup / groupElements;
     for (const row of indices(rows)) {
       asm.clear(getPart(row));
-      if (hasMins) asm.storeVector(this.#minima(row), getPart(row));
+      if (hasMins) asm.vector("vmovupsStore", this.#minima(row), getPart(row));
     }
     asm.loadImmediate("r13", superElements / activationGroup);
     asm.countDown("r13", () => {
@@ -96,15 +96,15 @@ export class BlockTile implements TileEmitter {
     });
     const header = { base: "r15", displacement: -superBytes } as const;
     for (const row of indices(rows)) {
-      asm.vectorUnary("vmovups", low, this.#total(row));
+      asm.vector("vmovups", low, this.#total(row));
       asm.vector("vmulps", code, getPart(row), header);
       asm.vector("vaddps", low, low, code);
       if (hasMins) {
-        asm.vectorUnary("vmovups", code, this.#minima(row));
+        asm.vector("vmovups", code, this.#minima(row));
         asm.vector("vmulps", code, code, { ...header, displacement: vectorBytes - superBytes });
         asm.vector("vsubps", low, low, code);
       }
-      asm.storeVector(this.#total(row), low);
+      asm.vector("vmovupsStore", this.#total(row), low);
     }
   }
 
@@ -125,11 +125,11 @@ export class BlockTile implements TileEmitter {
     const asm = this.#context.asm;
     const { smallestCode } = this.#context.layout;
     // Codes lack the smallest code, which the sum of the activations makes up for.
-    if (smallestCode !== 0) asm.vectorUnary("vpbroadcastd", minimum, this.#smallestCode);
+    if (smallestCode !== 0) asm.vector("vpbroadcastd", minimum, this.#smallestCode);
     for (const row of indices(rows)) {
       if (smallestCode === 0) asm.clear(computeSum(row));
       else {
-        asm.vectorUnary("vpbroadcastd", computeSum(row), this.#activation(row, this.#sumOffset(place)));
+        asm.vector("vpbroadcastd", computeSum(row), this.#activation(row, this.#sumOffset(place)));
         asm.vector("vpmulld", computeSum(row), computeSum(row), minimum);
       }
     }
@@ -137,9 +137,9 @@ export class BlockTile implements TileEmitter {
       const offset = (place.half * this.#context.layout.groupElements + 2 * pair) * 2;
       for (const row of indices(rows)) {
         if (this.#context.level === "AVX-512 VNNI") {
-          asm.dotBroadcast("vpdpwssd", computeSum(row), code, this.#activation(row, offset));
+          asm.vector("vpdpwssd", computeSum(row), code, this.#activation(row, offset), { broadcast: true });
         } else {
-          asm.vectorUnary("vpbroadcastd", factor, this.#activation(row, offset));
+          asm.vector("vpbroadcastd", factor, this.#activation(row, offset));
           asm.vector("vpmaddwd", factor, code, factor);
           asm.vector("vpaddd", computeSum(row), computeSum(row), factor);
         }
@@ -155,19 +155,18 @@ export class BlockTile implements TileEmitter {
     const codes = group + groupHeaderBytes;
     if (lowBits === 8) {
       for (const pair of indices(groupElements / 2)) {
-        asm.vectorUnary("vpmovsxbw", code, { base: "r15", displacement: codes + pair * 2 * tileColumns });
+        asm.vector("vpmovsxbw", code, { base: "r15", displacement: codes + pair * 2 * tileColumns });
         use(pair);
       }
       return;
     }
-    if (highBits > 0)
-      asm.vectorUnary("vmovups", high, { base: "r15", displacement: codes + lowPlaneBytes(this.#context.layout) });
+    if (highBits > 0) asm.vector("vmovups", high, { base: "r15", displacement: codes + lowPlaneBytes(this.#context.layout) });
     const pairs = stepPairs(this.#context.layout);
     for (const step of indices(groupSteps(this.#context.layout))) {
-      asm.vectorUnary("vmovups", low, { base: "r15", displacement: codes + step * blockStepBytes(this.#context.layout) });
+      asm.vector("vmovups", low, { base: "r15", displacement: codes + step * blockStepBytes(this.#context.layout) });
       for (const within of indices(pairs)) {
         const pair = step * pairs + within;
-        if (within > 0) asm.shiftRight16(code, low, within * lowBits);
+        if (within > 0) asm.vector("vpsrlw", code, low, within * lowBits);
         if (within < pairs - 1) asm.vector("vpand", code, within > 0 ? code : low, mask); // the uppermost field needs no mask
         if (highBits > 0) this.#emitUpperBits(pair * highBits - lowBits);
         use(pair);
@@ -178,8 +177,8 @@ export class BlockTile implements TileEmitter {
   /** Adds the upper bits to `code`: those that lie `distance` bits above their place, or below it. */
   #emitUpperBits(distance: number): void {
     const asm = this.#context.asm;
-    if (distance > 0) asm.shiftRight16(scale, high, distance);
-    if (distance < 0) asm.shiftLeft16(scale, high, -distance);
+    if (distance > 0) asm.vector("vpsrlw", scale, high, distance);
+    if (distance < 0) asm.vector("vpsllw", scale, high, -distance);
     asm.vector("vpand", scale, distance === 0 ? high : scale, highMask);
     asm.vector("vpor", code, code, scale);
   }
@@ -190,30 +189,30 @@ export class BlockTile implements TileEmitter {
     const { hasMins } = this.#context.layout;
     const { header, group } = place;
     if (header === undefined) {
-      asm.vectorUnary("vpmovsxbd", scale, { base: "r15", displacement: group });
-      asm.vectorUnary("vcvtdq2ps", scale, scale);
+      asm.vector("vpmovsxbd", scale, { base: "r15", displacement: group });
+      asm.vector("vcvtdq2ps", scale, scale);
       if (hasMins) {
-        asm.vectorUnary("vpmovzxbd", minimum, { base: "r15", displacement: group + tileColumns });
-        asm.vectorUnary("vcvtdq2ps", minimum, minimum);
+        asm.vector("vpmovzxbd", minimum, { base: "r15", displacement: group + tileColumns });
+        asm.vector("vcvtdq2ps", minimum, minimum);
       }
     } else {
-      asm.vectorUnary("vmovups", scale, { base: "r15", displacement: header });
-      if (hasMins) asm.vectorUnary("vmovups", minimum, { base: "r15", displacement: header + vectorBytes });
+      asm.vector("vmovups", scale, { base: "r15", displacement: header });
+      if (hasMins) asm.vector("vmovups", minimum, { base: "r15", displacement: header + vectorBytes });
     }
     for (const row of indices(rows)) {
-      asm.vectorUnary("vbroadcastss", factor, this.#activation(row, activationScaleOffset));
-      asm.vectorUnary("vcvtdq2ps", computeSum(row), computeSum(row));
+      asm.vector("vbroadcastss", factor, this.#activation(row, activationScaleOffset));
+      asm.vector("vcvtdq2ps", computeSum(row), computeSum(row));
       asm.vector("vmulps", code, scale, factor);
       asm.vector("vmulps", code, computeSum(row), code);
       asm.vector("vaddps", getPart(row), getPart(row), code);
       if (!hasMins) continue;
-      asm.vectorUnary("vpbroadcastd", code, this.#activation(row, this.#sumOffset(place)));
-      asm.vectorUnary("vcvtdq2ps", code, code);
+      asm.vector("vpbroadcastd", code, this.#activation(row, this.#sumOffset(place)));
+      asm.vector("vcvtdq2ps", code, code);
       asm.vector("vmulps", code, code, factor);
       asm.vector("vmulps", code, minimum, code);
       if (header === undefined) {
         asm.vector("vaddps", code, code, this.#minima(row));
-        asm.storeVector(this.#minima(row), code);
+        asm.vector("vmovupsStore", this.#minima(row), code);
       } else asm.vector("vsubps", getPart(row), getPart(row), code);
     }
   }

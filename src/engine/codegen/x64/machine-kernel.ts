@@ -4,16 +4,50 @@ import type { X64Level } from "../../../kernels/simd-levels.ts";
 
 /**
  * An argument of machine code, made from the operands of a call of the kernel: dynamic sizes, byte offsets, first piece and end of the pieces. `address`: the
- * address of the memory, plus operand number `operand`, plus `pieceBytes` for each piece before the first. `operand`: the operand itself. `pieces`: the number
- * of pieces. `none`: 0.
+ * address of the memory, plus operand number `operand`, plus `pieceBytes` for each piece before the first. `operand`: the operand itself. `firstPiece`: number
+ * of the first piece. `pieces`: the number of pieces. `none`: 0.
  */
 export type MachineArgument =
   | { readonly kind: "address"; readonly operand: number; readonly pieceBytes: number }
   | { readonly kind: "operand"; readonly operand: number }
+  | { readonly kind: "firstPiece" }
   | { readonly kind: "pieces" }
   | { readonly kind: "none" };
 
-/** A kernel as machine code. Its results are bit-identical with the WebAssembly function of the same key. */
+/** A move of the stack pointer by a function. */
+export interface StackChange {
+  /** Position after the instruction, in bytes from the beginning of the function. */
+  readonly at: number;
+  /** By how much the stack has grown; negative where it shrinks. A multiple of 8. */
+  readonly bytes: number;
+  /** The register of the caller that the instruction saved at the new stack pointer. Default: none. */
+  readonly saved?: SavedRegister;
+  /** The register of the caller that the instruction restored. Default: none. */
+  readonly restored?: SavedRegister;
+}
+
+type SavedRegister =
+  | "rax"
+  | "rcx"
+  | "rdx"
+  | "rbx"
+  | "rsp"
+  | "rbp"
+  | "rsi"
+  | "rdi"
+  | "r8"
+  | "r9"
+  | "r10"
+  | "r11"
+  | "r12"
+  | "r13"
+  | "r14"
+  | "r15";
+
+/** The code of a kernel: a function in the System V calling convention. */
+export type MachineFunction = Pick<MachineKernel, "code" | "stackChanges">;
+
+/** A kernel as machine code, in place of the WebAssembly function of the same key: see `Kernel.machineKernel`. */
 export interface MachineKernel {
   /** Key of the kernel that it replaces: see `Kernel.key`. */
   readonly key: string;
@@ -22,28 +56,8 @@ export interface MachineKernel {
   readonly code: Uint8Array<ArrayBuffer>;
   /** The arguments of the function, each of 64 bits. */
   readonly arguments: readonly MachineArgument[];
-}
-
-/** The values of the arguments for a call. `base`: address of the WebAssembly memory. */
-export function machineArguments(
-  { arguments: list }: Pick<MachineKernel, "arguments">,
-  base: number,
-  operands: readonly number[],
-): number[] {
-  const [from = 0, to = 0] = operands.slice(-2);
-  return list.map((argument) => {
-    switch (argument.kind) {
-      case "address":
-        return base + (operands[argument.operand] ?? 0) + from * argument.pieceBytes;
-      case "operand":
-        return operands[argument.operand] ?? 0;
-      case "pieces":
-        return to - from;
-      case "none":
-        return 0;
-    }
-    return argument satisfies never;
-  });
+  /** How the code moves the stack pointer, for debuggers and profilers. Default: not known, so that they see no callers of the kernel. */
+  readonly stackChanges?: readonly StackChange[];
 }
 
 /** A kernel whose code is in executable memory of this process. Can be posted to other threads. */

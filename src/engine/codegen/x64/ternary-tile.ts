@@ -1,7 +1,7 @@
 /** Tiles of products with ternary weights. One vector holds the codes of 8 columns for 16 neighbouring k, 4 in each byte: see `ternary-rows.ts`. */
 import { byteActivationGroupBytes } from "../wasm/kernels/blocks/block-layout.ts";
 import { indices } from "../wasm/kernels/loops/lanes.ts";
-import type { Memory, Vector } from "./assembler.ts";
+import type { Memory, Vector } from "./assembler/operands.ts";
 import { type TileContext, type TileEmitter, emitStores } from "./tile-emitter.ts";
 
 /** Neighbouring k of a panel whose codes one vector holds. */
@@ -28,10 +28,10 @@ export class TernaryTile implements TileEmitter {
   emitConstants(): void {
     const asm = this.#context.asm;
     asm.vector("vpcmpeqw", ones, ones, ones);
-    asm.vectorUnary("vpabsb", mask, ones);
+    asm.vector("vpabsb", mask, ones);
     asm.vector("vpaddb", codes, mask, mask);
     asm.vector("vpaddb", mask, codes, mask);
-    asm.shiftRight16(ones, ones, 15);
+    asm.vector("vpsrlw", ones, ones, 15);
   }
 
   emit(rows: number): void {
@@ -60,15 +60,16 @@ export class TernaryTile implements TileEmitter {
     const { superElements, headerBytes } = this.#context.layout;
     for (const row of indices(rows)) asm.clear(computeSum(row));
     for (const step of indices(superElements / vectorDepth)) {
-      asm.vectorUnary("vmovups", packed, { base: "r15", displacement: headerBytes + step * vectorBytes });
+      asm.vector("vmovups", packed, { base: "r15", displacement: headerBytes + step * vectorBytes });
       for (const code of indices(codesPerByte)) {
-        if (code > 0) asm.shiftRight16(codes, packed, 2 * code);
+        if (code > 0) asm.vector("vpsrlw", codes, packed, 2 * code);
         asm.vector("vpand", codes, code > 0 ? codes : packed, mask);
         for (const row of indices(rows)) {
           const factors = this.#activation(row, step * vectorDepth + code * dotDepth);
-          if (this.#context.level === "AVX-512 VNNI") asm.dotBroadcast("vpdpbusd", computeSum(row), codes, factors);
+          if (this.#context.level === "AVX-512 VNNI")
+            asm.vector("vpdpbusd", computeSum(row), codes, factors, { broadcast: true });
           else {
-            asm.vectorUnary("vpbroadcastd", factor, factors);
+            asm.vector("vpbroadcastd", factor, factors);
             asm.vector("vpmaddubsw", factor, codes, factor);
             asm.vector("vpaddw", computeSum(row), computeSum(row), factor);
           }
@@ -84,10 +85,10 @@ export class TernaryTile implements TileEmitter {
     for (const row of indices(rows)) {
       const sum = computeSum(row);
       if (this.#context.level === "AVX2") asm.vector("vpmaddwd", sum, sum, ones);
-      asm.vectorUnary("vpbroadcastd", factor, this.#activation(row, superElements + 4));
+      asm.vector("vpbroadcastd", factor, this.#activation(row, superElements + 4));
       asm.vector("vpsubd", sum, sum, factor);
-      asm.vectorUnary("vcvtdq2ps", sum, sum);
-      asm.vectorUnary("vbroadcastss", scale, this.#activation(row, superElements));
+      asm.vector("vcvtdq2ps", sum, sum);
+      asm.vector("vbroadcastss", scale, this.#activation(row, superElements));
       asm.vector("vmulps", scale, scale, { base: "r15", displacement: 0 });
       asm.vector("vmulps", sum, sum, scale);
       asm.vector("vaddps", getTotal(row), getTotal(row), sum);

@@ -2,7 +2,8 @@
 import type { BlockMatmulRequest } from "../wasm/kernels/blocks/block-matmul.ts";
 import type { BlockLayout } from "../wasm/kernels/blocks/block-layout.ts";
 import type { X64Level } from "../../../kernels/simd-levels.ts";
-import type { Assembler, Vector } from "./assembler.ts";
+import type { Assembler } from "./assembler/assembler.ts";
+import type { Vector } from "./assembler/operands.ts";
 
 /**
  * Generates code for tiles. Registers at the beginning of a tile: rsi weights of the panel, rdx bias of its columns, rbp activations, rbx output, r14 residual
@@ -39,6 +40,6 @@ export function emitStores(
     const displacement = row * n * 4;
     if (bias === true) asm.vector("vaddps", sum, sum, { base: "rdx", displacement: 0 });
     if (residual !== undefined && residual !== "none") asm.vector("vaddps", sum, sum, { base: "r14", displacement });
-    asm.storeVector({ base: "rbx", displacement }, sum);
+    asm.vector("vmovupsStore", { base: "rbx", displacement }, sum);
   }
 }

@@ -7,6 +7,14 @@ import { YieldPolicy } from "../yield-policy.ts";
 import { logitsName } from "./decode-graph.ts";
 import type { AppendedRows, AppendOptions, DecoderProgram, StateSettings } from "./decoder-engine.ts";
 import { KvCache } from "./kv-cache.ts";
+import type { SourceBlocks } from "./source-blocks.ts";
+
+/** Where an executable finds the sources of its sequences. */
+interface SourceSettings {
+  /** The sources' inputs that are read from blocks in engine memory; the others are copied for each run. */
+  readonly held: readonly string[];
+  readonly blocks: SourceBlocks;
+}
 
 /**
  * An executable whose state blocks are the caches of sequences. It writes the rows of new tokens to the last positions of the caches, from where they are
@@ -15,14 +23,18 @@ import { KvCache } from "./kv-cache.ts";
 export class CacheProgram implements DecoderProgram {
   readonly #executable: Executable;
   readonly #batch: number;
-  readonly #sources: readonly string[];
+  readonly #copied: readonly string[];
+  readonly #held: readonly string[];
+  readonly #blocks: SourceBlocks;
   /** Position in the caches at which a run writes the rows of its first new token. */
   readonly #first: number;
 
-  constructor(executable: Executable, { capacity, size, batch, sources }: StateSettings) {
+  constructor(executable: Executable, { capacity, size, batch, sources, held, blocks }: StateSettings & SourceSettings) {
     this.#executable = executable;
     this.#batch = batch;
-    this.#sources = sources;
+    this.#copied = sources.filter((name) => !held.includes(name));
+    this.#held = held;
+    this.#blocks = blocks;
     this.#first = capacity - size;
   }
 
@@ -36,8 +48,10 @@ export class CacheProgram implements DecoderProgram {
     try {
       // The last sequence is computed again in place of missing ones: each time it writes the same.
       const all = Array.from({ length: this.#batch }, (_, index) => at(own, Math.min(index, own.length - 1)));
-      const states = all.map(({ cache }) => cache.start);
-      const sources = this.#sources.map((name): [string, Tensor] => [
+      const held =
+        this.#held.length === 0 ? [] : all.map(({ source }) => this.#blocks.hold(required(source, "the source"), this.#held));
+      const states = [...all.map(({ cache }) => cache.start), ...held];
+      const sources = this.#copied.map((name): [string, Tensor] => [
         name,
         stacked(all.map(({ source }) => required(source?.tensors[name], name))),
       ]);

@@ -11,13 +11,14 @@ import type { BlockFormat } from "../../../formats/gguf/blocks/block-format.ts";
 import { findDecoderProblem, wrongBuild } from "../../../formats/answers/decoder-answers.ts";
 import { InterpreterAnswers, interpretedNames } from "../interpreter-checks/known-answers.ts";
 import type { KernelSelfTest } from "../../../kernels/kernel-entry.ts";
-import type { KernelMachine } from "../../../kernels/simd-levels.ts";
+import type { KernelMachine, X64Level } from "../../../kernels/simd-levels.ts";
 import type { QuantizedBlocks } from "../../ir/lazy-storage.ts";
 import { BlockKernels } from "../block-kernels.ts";
 import { elementwiseFunctions } from "./elementwise-functions.ts";
 import type { CheckCase } from "./case-builder.ts";
 import { knownAnswerCases } from "./known-answer-cases.ts";
 import { casesOfFamily, checkedFamilies, elementwiseCases, type MadeCases, sampleFamilies } from "./check-cases.ts";
+import { MachineChecks, isMachineName } from "./machine-checks.ts";
 import type { PassedChecks } from "./passed-checks.ts";
 import { runCases } from "./run-cases.ts";
 
@@ -63,7 +64,8 @@ export class KernelChecks {
   readonly #remembered: Set<string>;
   /** Functions that passed in this process and that `#passed` was not told of. */
   #news: string[] = [];
-  #machineCode: MachineCode | undefined;
+  readonly #machineChecks: MachineChecks;
+  #createMachineCode: ((level?: X64Level) => MachineCode) | undefined;
   readonly #openAnswers: () => Promise<InterpreterAnswers>;
   #answers: Promise<InterpreterAnswers> | undefined;
   /** By name of the operation: undefined when the interpreter computes it right, otherwise what is wrong. */
@@ -79,7 +81,8 @@ export class KernelChecks {
     this.#passed = passed;
     this.#openAnswers = interpreterAnswers ?? readAnswers;
     const names = passed?.names ?? [];
-    this.#remembered = new Set(names.filter((name) => !name.startsWith(interpreterPrefix)));
+    this.#machineChecks = new MachineChecks(names);
+    this.#remembered = new Set(names.filter((name) => !name.startsWith(interpreterPrefix) && !isMachineName(name)));
     for (const name of this.#remembered) this.#results.set(name, undefined);
     for (const name of names)
       if (name.startsWith(interpreterPrefix)) this.#operations.set(name.slice(interpreterPrefix.length), undefined);
@@ -95,10 +98,39 @@ export class KernelChecks {
     return this.#selfTests;
   }
 
-  /** Makes machine code callable, so that its kernels are tested and selected. See `BlockKernels.addMachineCode`. */
-  addMachineCode(machineCode: MachineCode, features: readonly string[]): void {
-    this.#machineCode = machineCode;
+  /**
+   * Makes machine code callable, so that its kernels are tested and selected. `create`: prepares machine code of a level for one check. `features`: see
+   * `BlockKernels.addMachineCode`.
+   */
+  addMachineCode(create: (level?: X64Level) => MachineCode, features: readonly string[]): void {
+    this.#createMachineCode = create;
     this.#blockKernels.addMachineCode(features);
+  }
+
+  /**
+   * Checks machine code of functions that was not checked before, on the cases of their WebAssembly. Kernels for quantized weights have self-tests
+   * instead. Without `addMachineCode` nothing is checked.
+   */
+  checkMachineCode(functions: readonly KernelFunction[], level: X64Level): void {
+    const create = this.#createMachineCode;
+    const unknown = functions.filter(({ name, blocks }) => blocks === undefined && !this.#machineChecks.has(name, level));
+    if (create === undefined || unknown.length === 0) return;
+    const cases = unknown.flatMap((each) => this.#functionCases(each));
+    const problems = new Map<string, string>();
+    for (const [index, problem] of this.#run(cases, create(level)).entries()) {
+      const name = cases[index]?.name;
+      if (problem !== undefined && name !== undefined) problems.set(name, problem);
+    }
+    for (const { name } of unknown) {
+      const problem = problems.get(name);
+      this.#machineChecks.add(name, level, problem);
+      if (problem === undefined) this.#news.push(MachineChecks.getName(name, level));
+    }
+  }
+
+  /** What is wrong with the machine code of a kernel family, as far as it was checked; undefined if it is right. */
+  findMachineProblem(family: string, level: X64Level): string | undefined {
+    return this.#machineChecks.findProblem(family, level);
   }
 
   /** Runs the self-tests of all kernels for a format that can be called here and were not tested before. */
@@ -115,9 +147,9 @@ export class KernelChecks {
     if (unknown.size === 0) return false;
     for (const name of unknown.keys()) this.#results.set(name, undefined);
     const cases: CheckCase[] = [];
-    for (const { name, step, blocks } of unknown.values()) {
-      if (blocks !== undefined) this.#testBlockKernel(name, blocks);
-      else cases.push(...(step === undefined ? this.#getCases(name) : elementwiseCases(name, step)));
+    for (const each of unknown.values()) {
+      if (each.blocks !== undefined) this.#testBlockKernel(each.name, each.blocks);
+      else cases.push(...this.#functionCases(each));
     }
     for (const [index, problem] of this.#run(cases).entries()) {
       const name = cases[index]?.name;
@@ -257,10 +289,15 @@ export class KernelChecks {
       this.#rightDecoders.add(blocks.format);
     }
     const start = performance.now();
-    const problem = this.#run(knownAnswerCases(blocks, entry, kernel)).find((each) => each !== undefined);
+    const cases = knownAnswerCases(blocks, entry, kernel);
+    const problem = this.#run(cases, this.#createMachineCode?.()).find((each) => each !== undefined);
     const milliseconds = performance.now() - start;
     this.#results.set(id, problem);
     this.#selfTests.set(id, problem === undefined ? { passed: true, milliseconds } : { passed: false, problem, milliseconds });
+  }
+
+  #functionCases({ name, step }: KernelFunction): readonly CheckCase[] {
+    return step === undefined ? this.#getCases(name) : elementwiseCases(name, step);
   }
 
   #getCases(name: string): readonly CheckCase[] {
@@ -272,13 +309,13 @@ export class KernelChecks {
     return casesOfFamily(family, this.#cases);
   }
 
-  /** What is wrong with each case. All run as one graph; if that throws, each runs alone. */
-  #run(cases: readonly CheckCase[]): readonly (string | undefined)[] {
+  /** What is wrong with each case. All run as one graph; if that throws, each runs alone. `machineCode`: see `RunCasesOptions`. */
+  #run(cases: readonly CheckCase[], machineCode?: MachineCode): readonly (string | undefined)[] {
     try {
-      return runCases(cases, { features: this.#features, compile: this.#compile, machineCode: this.#machineCode });
+      return runCases(cases, { features: this.#features, compile: this.#compile, machineCode });
     } catch (error) {
       if (cases.length === 1) return [`it stopped: ${getMessage(error)}`];
-      return cases.flatMap((each) => this.#run([each]));
+      return cases.flatMap((each) => this.#run([each], machineCode));
     }
   }
 }

@@ -3,7 +3,7 @@ import { at, omitUndefined } from "../../../contract/checked.ts";
 import { InferyardError } from "../../../contract/errors.ts";
 import { elementCount, type TensorMap } from "../../../contract/tensor.ts";
 import { compileKernels, kernelFunction, type WasmFeatures } from "../../codegen/wasm/index.ts";
-import { type MachineCode, withMachineCode } from "../../codegen/x64/index.ts";
+import { type MachineCode, generateMachineKernels, withMachineCode } from "../../codegen/x64/index.ts";
 import { evaluateNode } from "../../interpret/evaluate.ts";
 import type { Graph, NamedValue, Value } from "../../ir/graph.ts";
 import { getElements, type Literal } from "../../ir/literal.ts";
@@ -68,6 +68,7 @@ function planCases(
     ...(arena === undefined ? {} : { assignOffsets: (buffers) => arena.assignOffsets(buffers) }),
     isModelConstant: () => false,
     hasByteDot: features.byteDot !== "none",
+    hasWideVectors: machineCode !== undefined,
     states: inputs.flatMap(({ name, value }) => (states.has(value) ? [name] : [])),
     stateBlocks: sequenceCount,
     ...omitUndefined({ isExcluded }),
@@ -82,7 +83,7 @@ function runAccepted(cases: readonly CheckCase[], options: RunCasesOptions): rea
   try {
     const arena = new GuardedArena(memory);
     const { plan, inputs } = planCases(cases, options, arena);
-    const machineKernels = machineCode === undefined ? [] : plan.kernels.flatMap((kernel) => kernel.machineKernel?.() ?? []);
+    const machineKernels = generateMachineKernels(plan.kernels, machineCode);
     const compiled = compile(plan.kernels, memory.memory, features);
     const { functions } = withMachineCode(compiled, machineKernels, memory.memory, machineCode);
     const scratch = new GuardedScratch(memory, plan.kernels);

@@ -3,6 +3,7 @@
  * nevertheless, without them, and their paths are completed on the way to the root like paths of faults.
  */
 import type { z } from "@hono/zod-openapi";
+import { isObject } from "../../../contract/shapes/shape.ts";
 
 /** An issue whose message is not made yet. */
 export type Issue = z.core.$ZodRawIssue;
@@ -35,8 +36,46 @@ export function ignorableIssue(path: PropertyKey[], message: string): Issue {
   return { code: "custom", path, message, input: undefined, params: { ignorable: true }, continue: true };
 }
 
+/**
+ * Fields in which clients send pictures, sounds and videos. Without them the answer would be about something else, so that they are faults where a route does not
+ * know them, even where unknown fields are left out.
+ */
+const mediaFields: ReadonlySet<string> = new Set([
+  "audio_url",
+  "audios",
+  "image",
+  "image_data",
+  "image_url",
+  "images",
+  "input_audio",
+  "input_image",
+  "multi_modal_data",
+  "multimodal_data",
+  "video",
+  "video_url",
+  "videos",
+]);
+
+/** The unknown fields of an issue that hold pictures, sounds or videos. */
+export function getMediaFields(issue: Issue): readonly string[] {
+  if (issue.code !== "unrecognized_keys") return [];
+  const { keys, input } = issue;
+  const values: ReadonlyMap<string, unknown> = new Map(Object.entries(isObject(input) ? input : {}));
+  return keys.filter((key) => {
+    const value = values.get(key);
+    return (
+      mediaFields.has(key) &&
+      value !== undefined &&
+      value !== null &&
+      value !== "" &&
+      !(Array.isArray(value) && value.length === 0)
+    );
+  });
+}
+
 /** The fields that an issue reports as left out; undefined for a fault. */
 export function getIgnorable(issue: Issue): Ignorable | undefined {
+  if (getMediaFields(issue).length > 0) return undefined;
   const { path = [] } = issue;
   const unnamed = (issue["unnamed"] as number | undefined) ?? 0;
   if (issue.code === "unrecognized_keys") return { paths: issue["keys"].map((key) => [...path, key]), unnamed };

@@ -5,7 +5,7 @@ import { issueMessage } from "../../../models/validation/issue-message.ts";
 import type { Env } from "../context.ts";
 import { invalidRequest } from "../validation.ts";
 import { ignoredHeader } from "./ignored-fields.ts";
-import { getIgnorable, runSchema } from "./schema-run.ts";
+import { getIgnorable, getMediaFields, runSchema } from "./schema-run.ts";
 
 /** Options of reading a request. */
 export interface FieldOptions {
@@ -16,6 +16,9 @@ export interface FieldOptions {
   /** Remedy of INPUT_INVALID. */
   readonly remedy?: string;
 }
+
+const mediaRemedy =
+  "send text: this part of a request takes neither pictures nor sounds; GET /openapi.json describes every request";
 
 /**
  * The value as the schema has it. Fields that the schema does not know become ignored fields of the request; where fields are strict, they are faults like
@@ -30,10 +33,17 @@ export function takeFields<Schema extends z.ZodType>(
   const { value, issues } = runSchema(schema, given);
   const faults = strict ? issues : issues.filter((issue) => getIgnorable(issue) === undefined);
   if (faults.length > 0) {
-    const finalized = faults.map((issue) =>
-      z.core.util.finalizeIssue({ ...issue, path: [...at, ...(issue.path ?? [])] }, { error: issueMessage }, z.core.config()),
-    );
-    throw invalidRequest(finalized, remedy);
+    const hasMedia = !strict && faults.some((issue) => getMediaFields(issue).length > 0);
+    const finalized = faults.map((issue) => {
+      const media = strict ? [] : getMediaFields(issue);
+      const named = media.length === 0 ? issue : { ...issue, keys: [...media] };
+      return z.core.util.finalizeIssue(
+        { ...named, path: [...at, ...(issue.path ?? [])] },
+        { error: issueMessage },
+        z.core.config(),
+      );
+    });
+    throw invalidRequest(finalized, remedy ?? (hasMedia ? mediaRemedy : undefined));
   }
   const ignored = context.get("ignoredFields");
   for (const issue of issues) {

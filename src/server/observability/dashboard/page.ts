@@ -1,6 +1,7 @@
 /** The dashboard as one HTML document without external resources. Data is only ever inserted as text. */
 import { createHash } from "node:crypto";
 import { dashboardChatForm, chatScript } from "./chat.ts";
+import { mediaFields, mediaResult, mediaScript, mediaStyle, mediaTaskOptions } from "./media.ts";
 
 const script = `
 "use strict";
@@ -65,9 +66,11 @@ function choose(id, names) {
 
 const needed = { embed: ["embed"], classify: ["classify"], recognize: ["recognize"], rerank: ["rerank"], rewrite: ["rewrite"] };
 
+const able = (wanted) => [...capabilities].filter(([, has]) => wanted.some((one) => has.includes(one))).map(([name]) => name);
+
 function listModels() {
-  const able = (wanted) => [...capabilities].filter(([, has]) => wanted.some((one) => has.includes(one))).map(([name]) => name);
-  const runners = able(needed[find("task").value]);
+  showTask();
+  const runners = able(needed[find("task").value] ?? [find("task").value]);
   choose("model", runners);
   find("run").disabled = runners.length === 0;
   const writers = able(["chat"]);
@@ -110,6 +113,7 @@ const requests = {
 
 find("try").addEventListener("submit", async (event) => {
   event.preventDefault();
+  if (find("task").value in mediaTasks) return runMedia();
   const [path, body] = requests[find("task").value](find("model").value, find("text").value);
   const started = performance.now();
   find("answer").textContent = "…";
@@ -129,7 +133,7 @@ refresh();
 setInterval(refresh, 2000);
 `;
 
-const wholeScript = script + chatScript;
+const wholeScript = script + chatScript + mediaScript;
 
 const style = `
 :root { color-scheme: light dark; --line: #8884; --accent: #2a6fdb; }
@@ -160,7 +164,7 @@ textarea { width: 100%; min-height: 4rem; }
 #talk p:empty { display: none; } #talk .user { margin-left: 15%; border-color: var(--accent); } #talk .assistant { margin-right: 15%; }
 #talk .thoughts { margin-right: 15%; opacity: .65; font-size: .9rem; } #talk .fault { border-color: #c33; } #longest { width: 5rem; }
 pre { border: 1px solid var(--line); border-radius: .5rem; padding: .6rem; margin: 0; overflow: auto; max-height: 20rem; } pre:empty { display: none; }
-`;
+${mediaStyle}`;
 
 const chart = (id: string, title: string): string =>
   `<figure><figcaption><span>${title}</span><b id="${id}-now"></b></figcaption><canvas id="${id}" width="480" height="96"></canvas></figure>`;
@@ -194,12 +198,17 @@ ${dashboardChatForm}
 <h2>Try it</h2>
 <form id="try">
   <div class="line">
-    <select id="task" aria-label="task"><option>embed</option><option>classify</option><option>recognize</option><option>rerank</option><option>rewrite</option></select>
+    <select id="task" aria-label="task">
+    <optgroup label="texts"><option>embed</option><option>classify</option><option>recognize</option><option>rerank</option><option>rewrite</option></optgroup>
+    ${mediaTaskOptions}
+    </select>
     <select id="model" aria-label="model"></select>
     <button id="run" disabled>Run</button>
   </div>
   <textarea id="text" aria-label="text" placeholder="A text. For rerank: the query on the first line, a document on each line after.">hello</textarea>
-  <pre id="answer"></pre>
+  ${mediaFields}
+  <pre id="answer" role="status"></pre>
+  ${mediaResult}
 </form>
 </section>
 <section>
@@ -221,6 +230,7 @@ export const pagePolicy: string = [
   `style-src ${hash(style)}`,
   "connect-src 'self'",
   "img-src data:",
+  "media-src blob:",
   "form-action 'self'",
   "base-uri 'none'",
   "frame-ancestors 'none'",

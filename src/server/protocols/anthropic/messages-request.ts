@@ -18,7 +18,7 @@ import {
   textField,
 } from "../../http/field-schemas.ts";
 import { responseFormat } from "../generation/constraint-fields.ts";
-import { invalidField, unsupportedField } from "../generation/request-errors.ts";
+import { invalidField, unreadPart, unsupportedField } from "../generation/request-errors.ts";
 import type { ChatCall } from "../generation/chat-call.ts";
 import { readSampling } from "../generation/sampling.ts";
 import { thinkingFields } from "../generation/thinking-fields.ts";
@@ -248,9 +248,5 @@ function textsOfBlock(each: Block, path: readonly PropertyKey[], ignore: IgnoreP
     if (type !== "redacted_thinking") ignore(path, `blocks of type ${JSON.stringify(type.slice(0, 80))} are not read`);
     return [];
   }
-  throw invalidField(
-    path.join("."),
-    `a block of type ${JSON.stringify(type)} is not read here: models here read text`,
-    "send text",
-  );
+  throw unreadPart(path.join("."), type);
 }

@@ -1,6 +1,7 @@
 /** Calls of language models that answer while they run. */
 import type { Context } from "hono";
 import { deferred } from "../../../concurrency/deferred.ts";
+import type { Manifest } from "../../../models/manifest.ts";
 import type { ModelHandle } from "../../../runtime/model-handle.ts";
 import type { GenerationStream } from "../../../tasks/generation/generation-stream.ts";
 import type { Tokenizer } from "../../../tokenizers/index.ts";
@@ -20,6 +21,8 @@ export interface GenerationCall<Result, Event> {
   readonly isStreamed: boolean;
   /** How long the model stays in memory unused. Default: as it is set. */
   readonly keepAlive?: WrittenKeepAlive;
+  /** Whether a model is loaded as a graph, as transcription by CTC needs it. Default: it is loaded as a language model. */
+  readonly runsGraph?: (manifest: Manifest) => boolean;
   /** Whether tokens are shown one by one, for which the tokenizer is needed. Default: false. */
   readonly showsTokens?: boolean;
   /** Starts the generation on the loaded model; `tokenizer`: undefined unless tokens are shown. */
@@ -51,12 +54,21 @@ export interface OpenedCall<Result, Event> {
 export async function openStream<Result, Event>(
   service: Service,
   context: Context<Env>,
-  { model: written, texts = 1, keepAlive, showsTokens = false, start }: Omit<GenerationCall<Result, Event>, "isStreamed">,
+  {
+    model: written,
+    texts = 1,
+    keepAlive,
+    showsTokens = false,
+    runsGraph,
+    start,
+  }: Omit<GenerationCall<Result, Event>, "isStreamed">,
 ): Promise<OpenedCall<Result, Event>> {
   const caller = getCaller(context);
   const model = await service.names.resolve(caller, written);
   const opened = deferred<OpenedCall<Result, Event>>();
-  const call = { model, texts, runsLanguageModel: true };
+  const runsLanguageModel =
+    runsGraph === undefined || !runsGraph(await service.runtime.manifest(model.reference, { signal: caller.signal }));
+  const call = { model, texts, runsLanguageModel };
   const outcome = service.calls.run(caller, call, async (handle, signal, extend) => {
     const tokenizer = showsTokens ? await service.runtime.tokenizer(handle) : undefined;
     const stream = await start({ model: handle, signal }, tokenizer);
@@ -70,6 +82,6 @@ export async function openStream<Result, Event>(
   });
   outcome.catch(opened.reject);
   const answered = await opened.promise;
-  await applyKeepAlive(service, context, requireLanguageModel(model), keepAlive);
+  await applyKeepAlive(service, context, runsLanguageModel ? requireLanguageModel(model) : model, keepAlive);
   return answered;
 }

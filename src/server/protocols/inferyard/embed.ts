@@ -3,16 +3,11 @@
  * fields of both, and the response has those of both.
  */
 import { z } from "@hono/zod-openapi";
-import type { Context } from "hono";
-import type { EmbedMediaResult } from "../../../api/vision-requests.ts";
 import { omitUndefined } from "../../../contract/checked.ts";
-import { invalidInput } from "../../../contract/errors.ts";
 import { isObject } from "../../../contract/shapes/shape.ts";
 import { type EmbedOptions, embedOptions } from "../../../tasks/embedding/embed-options.ts";
 import { embeddingTask } from "../../../tasks/definitions.ts";
-import { type EmbedMediaOptions, embedMediaOptions } from "../../../tasks/vision/embed-media-options.ts";
-import type { MediaInput } from "../../../tasks/vision/embed-media.ts";
-import { type Env, resultHeaders } from "../../http/context.ts";
+import { resultHeaders } from "../../http/context.ts";
 import {
   arrayAlternative,
   isText,
@@ -25,14 +20,10 @@ import {
 } from "../../http/field-schemas.ts";
 import { jsonResponse } from "../../http/json-response.ts";
 import { type Route, post } from "../../http/routes/route.ts";
-import { toSnakeCase } from "../../http/snake-case.ts";
-import type { ModelCallResult } from "../../serving/calls.ts";
 import type { Service } from "../../serving/service.ts";
 import { embedTexts } from "../embed-texts.ts";
-import { type WrittenKeepAlive, applyKeepAlive } from "../ollama/keep-alive.ts";
-import { runTask } from "../run-task.ts";
 import { contextLength, ollamaFields, timingFields, timingSchemas, withoutLatest } from "../ollama/request-fields.ts";
-import { type ContentPart, contentPart, readPart } from "./pictures.ts";
+import { type ContentPart, contentPart, readPart } from "../media/content-parts.ts";
 import { getPath, optionFields, optionsFromFields } from "./task-route.ts";
 
 type Input = string | string[] | ContentPart[];
@@ -76,19 +67,17 @@ export function embedRoute(service: Service, limit: number): Route {
     response,
     media: { [binary]: z.string().openapi({ format: "binary" }) },
     answer: async ({ model, input, truncate: given, options: ollamaOptions, keep_alive: keepAlive, ...fields }, context) => {
-      const parts = typeof input === "string" ? [input] : input.map((item) => (typeof item === "string" ? item : readPart(item)));
-      const inputs = parts.filter((item) => typeof item === "string");
-      const hasPictures = inputs.length < parts.length;
-      if (hasPictures) refuseTextFields({ ...fields, truncate: given, ollamaOptions });
+      const inputs =
+        typeof input === "string"
+          ? [input]
+          : input.map((item, index) => (typeof item === "string" ? item : readPart(item, `input.${index}`)));
       const truncate = typeof given === "boolean" ? (given ? "cut" : "error") : given;
       const options = {
         ...optionsFromFields<EmbedOptions>(embedOptions, fields),
         ...contextLength(ollamaOptions),
         ...omitUndefined({ truncate }),
       };
-      const outcome = hasPictures
-        ? await embedParts(service, context, { model: withoutLatest(model), parts, options, keepAlive })
-        : await embedTexts(service, context, { model: withoutLatest(model), inputs, options, keepAlive });
+      const outcome = await embedTexts(service, context, { model: withoutLatest(model), inputs, options, keepAlive });
       const { embeddings, dimensions, tokens } = outcome.result;
       if (context.req.header("accept")?.includes(binary) === true)
         return context.body(encodeRows(embeddings, dimensions), 200, { ...resultHeaders(outcome), "content-type": binary });
@@ -96,34 +85,6 @@ export function embedRoute(service: Service, limit: number): Route {
       return jsonResponse(context, { ...body, ...timingFields(context, outcome, tokens) }, outcome);
     },
   });
-}
-
-/** Throws INPUT_INVALID for fields of texts that were sent beside pictures. */
-function refuseTextFields(fields: object): void {
-  const [name] = Object.entries(fields).flatMap(([field, value]) =>
-    value === undefined || Object.hasOwn(embedMediaOptions, field) ? [] : [field],
-  );
-  if (name !== undefined)
-    throw invalidInput(`"${toSnakeCase(name)}" has an effect with texts alone`, `leave "${toSnakeCase(name)}" out`);
-}
-
-/** Embeds texts and pictures in one space. */
-async function embedParts(
-  service: Service,
-  context: Context<Env>,
-  call: {
-    readonly model: string | undefined;
-    readonly parts: readonly MediaInput[];
-    readonly options: EmbedMediaOptions;
-    readonly keepAlive: WrittenKeepAlive | undefined;
-  },
-): Promise<ModelCallResult<EmbedMediaResult>> {
-  const { model, parts, options, keepAlive } = call;
-  const outcome = await runTask(service, context, { model, texts: parts.length }, (on) =>
-    service.runtime.embed(parts, { ...options, ...on }),
-  );
-  await applyKeepAlive(service, context, outcome.resolved, keepAlive);
-  return outcome;
 }
 
 /** The binary response: count and dimension as u64, then the rows as f32, little-endian. */

@@ -10,6 +10,7 @@ import { reloadLibraryRoute } from "./reload-library.ts";
 import { readRoute } from "./read.ts";
 import { detectRoute } from "./pictures.ts";
 import { rerankRoute } from "./rerank.ts";
+import { classifySoundRoute, detectSpeechRoute } from "./sounds.ts";
 import { transcribeRoute } from "./transcribe.ts";
 import { answerRoute, classifyRoute, fillMaskRoute, recognizeRoute, rewriteRoute } from "./tasks.ts";
 
@@ -26,6 +27,8 @@ const taskRoutes = [
   rewriteRoute,
   readRoute,
   transcribeRoute,
+  detectSpeechRoute,
+  classifySoundRoute,
 ];
 
 /** The routes under /api. */

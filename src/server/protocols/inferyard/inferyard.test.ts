@@ -53,7 +53,9 @@ describe("models", () => {
     };
     const { body } = await ask(["GET", "/api/models"], { models });
     expect(body).toMatchObject({ generators: ["gpt2"], rewriters: ["bart"], classifiers: [] });
-    expect((body as { models: object[] }).models).toContainEqual(expect.objectContaining({ name: "whisper", capabilities: [] }));
+    expect((body as { models: object[] }).models).toContainEqual(
+      expect.objectContaining({ name: "whisper", capabilities: ["transcribe"] }),
+    );
   });
 
   it("are listed by what they can do, with those that cannot be read", async () => {

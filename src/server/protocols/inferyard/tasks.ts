@@ -6,8 +6,12 @@ import { invalidInput } from "../../../contract/errors.ts";
 import type { Option } from "../../../runtime/options/option.ts";
 import { classifyImageOptions } from "../../../tasks/vision/classify-image-options.ts";
 import type { Env } from "../../http/context.ts";
+import { isForm } from "../../http/bodies/form-body.ts";
+import { takeFields } from "../../http/fields/take-fields.ts";
+import { jsonBody, refuseOtherTypes } from "../../http/json-body.ts";
 import { toSnakeCase } from "../../http/snake-case.ts";
-import { imageBytes, imagesField } from "./pictures.ts";
+import { jsonOrForm, readMediaForm } from "../media/media-form.ts";
+import { imageBytes, imagesField, pictureFile } from "../media/media-requests.ts";
 import { classifyOptions } from "../../../tasks/classification/classify-options.ts";
 import * as definitions from "../../../tasks/definitions.ts";
 import { fillMaskOptions } from "../../../tasks/fill-mask/fill-mask-options.ts";
@@ -27,23 +31,39 @@ import { getPath, optionFields, optionsFromFields } from "./task-route.ts";
 /** Labels of texts, from the model's own label set or from the client's (zero-shot classification). */
 export function classifyRoute(service: Service, limit: number): Route {
   const labelled = z.object({ label: z.string(), score: z.number() });
-  return post({
+  const json = requestObject({
+    model: modelField,
+    texts: textsField(limit, 1).optional(),
+    images: imagesField(limit).optional(),
+    ...optionFields({ ...classifyImageOptions, ...classifyOptions }, limit),
+  }).openapi("ClassifyRequest");
+  const formFields = { model: modelField, ...optionFields(classifyImageOptions, limit) };
+  const form = { schema: requestObject(formFields), options: classifyImageOptions, limit, example: "photo.jpg" };
+  return {
+    method: "post",
     path: getPath(definitions.textClassificationTask),
     summary: "Labels of texts or pictures, with scores",
-    schema: requestObject({
-      model: modelField,
-      texts: textsField(limit, 1).optional(),
-      images: imagesField(limit).optional(),
-      ...optionFields({ ...classifyImageOptions, ...classifyOptions }, limit),
-    }).openapi("ClassifyRequest"),
+    request: jsonOrForm(json, { fields: formFields, file: pictureFile, name: "ClassifyForm" }),
     response: z
       .object({
         model: z.string(),
         classifications: z.array(z.array(labelled)).openapi({ description: "Labels of each text or picture, best first" }),
       })
       .openapi("ClassifyResponse"),
-    answer: async ({ model, texts, images, ...fields }, context) => {
-      if (images !== undefined) return classifyPictures(service, context, { model, texts, images, fields });
+    answer: async (context) => {
+      if (isForm(context)) {
+        const {
+          files,
+          fields: { model, ...fields },
+        } = await readMediaForm(context, form);
+        return classifyPictures(service, context, { model, pictures: files, fields });
+      }
+      refuseOtherTypes(context);
+      const { model, texts, images, ...fields } = takeFields(context, await jsonBody(context), json);
+      if (images !== undefined) {
+        if (texts !== undefined) throw invalidInput("there are texts and images", "send one of the two");
+        return classifyPictures(service, context, { model, pictures: imageBytes(images), fields });
+      }
       refuseFieldsOf(fields, classifyImageOptions, classifyOptions, "images");
       if (texts === undefined) throw invalidInput("there are neither texts nor images", "send one of the two");
       const options = optionsFromFields(classifyOptions, fields);
@@ -55,26 +75,23 @@ export function classifyRoute(service: Service, limit: number): Route {
       const classifications = outcome.result.results.map((list) => list.map(({ label, score }) => ({ label, score })));
       return jsonResponse(context, { model: outcome.model, classifications }, outcome);
     },
-  });
+  };
 }
 
 /** What a request to classify pictures has. */
 interface PicturesToClassify {
   readonly model: string | undefined;
-  readonly texts: readonly string[] | undefined;
-  readonly images: readonly { readonly url: string }[];
+  readonly pictures: readonly Uint8Array[];
   readonly fields: object;
 }
 
 async function classifyPictures(
   service: Service,
   context: Context<Env>,
-  { model, texts, images, fields }: PicturesToClassify,
+  { model, pictures, fields }: PicturesToClassify,
 ): Promise<Response> {
-  if (texts !== undefined) throw invalidInput("there are texts and images", "send one of the two");
   refuseFieldsOf(fields, classifyOptions, classifyImageOptions, "texts");
   const options = optionsFromFields(classifyImageOptions, fields);
-  const pictures = imageBytes(images);
   const outcome = await runTask(service, context, { model, texts: pictures.length }, (on) =>
     service.runtime.classifyImage(pictures, { ...options, ...on }),
   );

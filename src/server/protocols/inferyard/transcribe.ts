@@ -1,6 +1,7 @@
 /** POST /api/transcribe: what is said in a sound, sent as a form with a file or as JSON in base64. */
 import { z } from "@hono/zod-openapi";
 import { omitUndefined } from "../../../contract/checked.ts";
+import { usesCtc } from "../../../models/language-tasks.ts";
 import { transcriptionTask } from "../../../tasks/definitions.ts";
 import { transcribeOptions } from "../../../tasks/speech/transcribe-options.ts";
 import type { TranscriptSegment } from "../../../tasks/speech/transcript.ts";
@@ -46,6 +47,7 @@ export function transcribeRoute(service: Service, limit: number): Route {
       const options = { ...optionsFromFields(transcribeOptions, rest), ...omitUndefined({ vadModel }) };
       const opened = await openStream(service, context, {
         model,
+        runsGraph: usesCtc,
         start: (on) => service.runtime.transcribe(body.sound, { ...options, ...on, stream: true }),
       });
       void opened.stream.finish();

@@ -9,7 +9,7 @@ import type { GenerationOptions } from "../../../tasks/generation/sampling/gener
 import { conversation, listField, members, modelField, requestObject, tokenIds } from "../../http/field-schemas.ts";
 import { type RequestForm, requestForm } from "../../http/routes/request-form.ts";
 import type { ChatCall } from "../generation/chat-call.ts";
-import { invalidField, unsupportedField } from "../generation/request-errors.ts";
+import { invalidField, unreadPart, unsupportedField } from "../generation/request-errors.ts";
 import { readSampling } from "../generation/sampling.ts";
 import { ollamaFields, withoutLatest } from "./request-fields.ts";
 
@@ -70,7 +70,7 @@ const generateSchema = requestObject({
     .optional()
     .openapi({ description: "Text that follows what is generated, for models with tokens for filling in the middle" }),
   template: z.string().optional().openapi({ description: "Not built: templates of Ollama are no templates of models" }),
-  images: listField(z.string()).optional().openapi({ description: "Not built: models here read text" }),
+  images: listField(z.string()).optional().openapi({ description: "Refused: no engine here takes pictures in conversations" }),
   context: tokenIds()
     .optional()
     .openapi({ description: "Tokens of a conversation, as the last answer of this route ended with; the prompt continues it" }),
@@ -115,7 +115,7 @@ export const generateForm: RequestForm<OllamaGenerateCall> = requestForm(generat
   const { prompt = "", suffix = "", system = "", raw = false, context = [], template = "", images = [] } = request;
   if (template !== "")
     throw unsupportedField("template", "templates of requests", "leave it out, or render the prompt and give raw");
-  if (images.length > 0) throw unsupportedField("images", "reading images", "send text");
+  if (images.length > 0) throw unreadPart("images", "image");
   const isEmpty = prompt === "" && suffix === "";
   return {
     ...toShared(request),
@@ -144,7 +144,7 @@ function toMessages(messages: readonly Readonly<Record<string, unknown>>[]): rea
     const path = `messages.${index}`;
     const { role: written, content, thinking, tool_calls: calls, tool_name: toolName, images } = message;
     const role = written === "developer" ? "system" : written;
-    if (Array.isArray(images) && images.length > 0) throw unsupportedField(`${path}.images`, "reading images", "send text");
+    if (Array.isArray(images) && images.length > 0) throw unreadPart(`${path}.images`, "image");
     if (role !== "system" && role !== "user" && role !== "assistant" && role !== "tool")
       throw invalidField(`${path}.role`, `is ${JSON.stringify(role)}, and must be system, user, assistant or tool`);
     const toolCalls = Array.isArray(calls)

@@ -3,6 +3,7 @@ import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { omitUndefined } from "../../../contract/checked.ts";
 import { InferyardError } from "../../../contract/errors.ts";
+import { usesCtc } from "../../../models/language-tasks.ts";
 import type { GenerationStream } from "../../../tasks/generation/generation-stream.ts";
 import type { TranscribeOptions } from "../../../tasks/speech/transcribe-options.ts";
 import type { Transcript, TranscriptSegment } from "../../../tasks/speech/transcript.ts";
@@ -15,7 +16,8 @@ import type { Service } from "../../serving/service.ts";
 import { streamedAnswer } from "../generation/answer.ts";
 import { openStream } from "../generation/open-stream.ts";
 import { serverSentEvent } from "../generation/streamed-body.ts";
-import { asNumber, readSpeechForm } from "../speech-body.ts";
+import { asNumber } from "../media/form-fields.ts";
+import { readSpeechForm } from "../speech-body.ts";
 import { openAiFailure } from "./chat-response.ts";
 import { formatTranscript, transcriptFormats } from "./transcript-formats.ts";
 
@@ -103,6 +105,7 @@ async function answerSpeech(
   const options = toOptions(request, task);
   const opened = await openStream(service, context, {
     model,
+    runsGraph: usesCtc,
     start: (on) => service.runtime.transcribe(sound, { ...options, ...on, stream: true }),
   });
   if (isStreamed) return streamedAnswer(context, opened, { parts: events, failure: openAiFailure });
@@ -117,7 +120,7 @@ function toOptions(
   task: SpeechTask,
 ): TranscribeOptions {
   return {
-    task,
+    ...(task === "transcribe" ? {} : { task }), // models of CTC, which know no tasks, refuse the option
     ...omitUndefined({ language, initialPrompt: prompt === "" ? undefined : prompt }),
     // 0 is what clients send who mean the default: the temperature rises where it must.
     ...(temperature === undefined || temperature === 0 ? {} : { temperature }),

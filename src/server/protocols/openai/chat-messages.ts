@@ -14,11 +14,21 @@ import {
   requestObject,
   textField,
 } from "../../http/field-schemas.ts";
-import { invalidField } from "../generation/request-errors.ts";
+import { unreadPart } from "../generation/request-errors.ts";
 import { argumentsOfText } from "../generation/tool-lists.ts";
 
 const string = z.string();
-const part = requestObject({ type: string, text: string.optional(), refusal: string.optional() });
+/** What a part that is not read holds, by its type: such a part is refused as a whole. */
+const unread = z.unknown().optional();
+const unreadFields = {
+  image_url: unread,
+  input_audio: unread,
+  video_url: unread,
+  audio_url: unread,
+  image: unread,
+  file: unread,
+};
+const part = requestObject({ type: string, text: string.optional(), refusal: string.optional(), ...unreadFields });
 const content = oneOfFields<ContentField>("a text or parts of it", [textField, arrayAlternative(listField(part), () => true)]);
 const written = requestObject({
   name: string,
@@ -122,12 +132,9 @@ export function contentFrom(given: ContentField, path: string): ChatMessage["con
   if (isText(given)) return given;
   const texts = given.map((each, index) => {
     const found = each.text ?? each.refusal;
-    if (/^(?:input_|output_)?text$|^refusal$/.test(each.type)) return found ?? "";
-    throw invalidField(
-      `${path}.${index}`,
-      `a part of type ${JSON.stringify(each.type)} is not read: models here read text`,
-      "send text",
-    );
+    const media = Object.keys(unreadFields).find((field) => Object.hasOwn(each, field));
+    if (media === undefined && /^(?:input_|output_)?text$|^refusal$/.test(each.type)) return found ?? "";
+    throw unreadPart(`${path}.${index}`, each.type === "text" && media !== undefined ? media : each.type);
   });
   return contentOfTexts(texts);
 }

@@ -21,15 +21,12 @@ import { type RequestForm, requestForm } from "../../http/routes/request-form.ts
 import type { EmbedCall } from "../embed-texts.ts";
 import { type EmbeddingType, embeddingTypes } from "../embedding-types.ts";
 import { useWords } from "../input-type.ts";
+import { type ContentPart, contentPart, readPart } from "../media/content-parts.ts";
+import { pictureOfUrl } from "../media/picture-url.ts";
 import { ttlField } from "../ollama/keep-alive.ts";
-import type { TextInput } from "../token-input.ts";
 import { toTruncation } from "../truncation.ts";
 
-interface TextObject {
-  readonly text: string;
-}
-
-type Input = string | string[] | number[] | number[][] | TextObject[];
+type Input = string | string[] | number[] | number[][] | ContentPart[];
 
 const format = z.enum(embeddingTypes);
 const formats: z.ZodType<EmbeddingType | EmbeddingType[]> = oneOfFields<EmbeddingType | EmbeddingType[]>(
@@ -39,16 +36,25 @@ const formats: z.ZodType<EmbeddingType | EmbeddingType[]> = oneOfFields<Embeddin
     { schema: listField(format, { min: 1, max: embeddingTypes.length }), fits: Array.isArray },
   ],
 );
-const textObject: z.ZodType<TextObject> = z.strictObject({ text: z.string() });
+const message = requestObject({
+  role: z.literal("user"),
+  content: oneOfFields<string | ContentPart[]>("a text, or a list of one part", [
+    textField,
+    arrayAlternative(listField(contentPart, { min: 1, max: 1 }), () => true),
+  ]),
+});
 const truncations = ["cut", "error", "windows", "NONE", "START", "END"] as const;
 
 const getSchema = (limit: number) =>
   requestObject({
     model: modelField.openapi({ example: "builtin" }),
-    input: getInput(limit).openapi({
+    input: getInput(limit).optional().openapi({
       description:
-        "A text, a list of texts or of objects with `text`, or texts as token ids: with the special tokens of the model's own tokenizer around them, or as the server's setting tokenIds says",
+        "A text, a list of texts, or a list of parts: objects with `text`, or pictures as data URLs, { image } or { type: image_url }; or texts as token ids: with the special tokens of the model's own tokenizer around them, or as the server's setting tokenIds says",
       example: "hello",
+    }),
+    messages: listField(message, { min: 1, max: 1 }).optional().openapi({
+      description: "vLLM: in the place of input, one message of a user whose content is a text or one part",
     }),
     encoding_format: formats.optional().openapi({
       description:
@@ -82,7 +88,10 @@ const getSchema = (limit: number) =>
         description:
           "What to do with texts longer than the model reads: cut (END, true) keeps their beginning, error (NONE, false) refuses them, windows embeds all parts; START is not built. Default: error, as with OpenAI",
       }),
-    modality: z.literal("text").optional().openapi({ description: "NVIDIA: only texts are built" }),
+    modality: z
+      .enum(["text", "image"])
+      .optional()
+      .openapi({ description: "NVIDIA, Infinity: `image`: all inputs are pictures, as data URLs. Default: text" }),
     late_chunking: z.literal(false).optional().openapi({ description: "Jina: not built; /api/chunk has late chunks" }),
     return_multivector: z.literal(false).optional().openapi({ description: "Jina: not built here; see /api/embed/outputs" }),
   }).openapi("OpenAIEmbeddingsRequest");
@@ -106,7 +115,7 @@ export const embeddingsForm = (limit: number): RequestForm<EmbedCall & VectorFor
     const form = getFormats(request);
     return {
       model: request.model,
-      inputs: toInputs(request.input),
+      inputs: toInputs(request),
       options: { ...omitUndefined({ dimensions, normalize: request.normalized }), truncate },
       use: eitherOf(request, "input_type", "task"),
       keepAlive: request.ttl,
@@ -114,11 +123,29 @@ export const embeddingsForm = (limit: number): RequestForm<EmbedCall & VectorFor
     };
   });
 
-/** The inputs as a list; an array of numbers is one text. */
-function toInputs(input: Input): readonly TextInput[] {
-  if (typeof input === "string") return [input];
-  if (isIds(input)) return [input];
-  return input.map((one: string | readonly number[] | TextObject) => (isTextObject(one) ? one.text : one));
+/** The inputs as a list; an array of numbers is one text. Throws INPUT_INVALID without inputs, and for what is no picture where all are to be. */
+function toInputs({ input, messages, modality = "text" }: Request): EmbedCall["inputs"] {
+  if (input !== undefined && messages !== undefined) throw contradiction("input", "messages");
+  if (input === undefined) return toContents(messages);
+  const list: readonly (string | readonly number[] | ContentPart)[] = typeof input === "string" || isIds(input) ? [input] : input;
+  return list.map((one, index) => {
+    const path = typeof input === "string" ? "input" : `input.${index}`;
+    const read = isPart(one) ? readPart(one, path) : one;
+    if (modality === "text" || (typeof read === "object" && "image" in read)) return read;
+    if (typeof read === "string") return { image: pictureOfUrl(read, path) };
+    throw invalidInput(`${path} is a list of token ids, and modality is "image"`, "send data URLs of pictures", {
+      path: ["input"],
+    });
+  });
+}
+
+/** The contents of messages, as vLLM takes what is embedded. */
+function toContents(messages: Request["messages"]): EmbedCall["inputs"] {
+  if (messages === undefined)
+    throw invalidInput("the request has no input", "send a text, or a list of texts, in `input`", { path: ["input"] });
+  return messages.flatMap(({ content }, index) =>
+    typeof content === "string" ? [content] : content.map((part, place) => readPart(part, `messages.${index}.content.${place}`)),
+  );
 }
 
 function getFormats(request: Request): VectorForm {
@@ -146,19 +173,22 @@ function contradiction(one: string, other: string): InferyardError {
 }
 
 function getInput(limit: number): z.ZodType<Input> {
-  return oneOfFields<Input>("a string, or an array of strings, of objects with text, of token ids, or of arrays of token ids", [
-    textField,
-    arrayAlternative(texts(limit, 1), isText),
-    arrayAlternative(tokenIds(1), isNumberField),
-    arrayAlternative(listField(tokenIds(1), { min: 1, max: limit }), Array.isArray),
-    arrayAlternative(listField(textObject, { min: 1, max: limit }), isObject),
-  ]);
+  return oneOfFields<Input>(
+    "a string, or an array of strings, of objects with text or a picture, of token ids, or of arrays of token ids",
+    [
+      textField,
+      arrayAlternative(texts(limit, 1), isText),
+      arrayAlternative(tokenIds(1), isNumberField),
+      arrayAlternative(listField(tokenIds(1), { min: 1, max: limit }), Array.isArray),
+      arrayAlternative(listField(contentPart, { min: 1, max: limit }), isObject),
+    ],
+  );
 }
 
-function isTextObject(input: unknown): input is TextObject {
+function isPart(input: string | readonly number[] | ContentPart): input is ContentPart {
   return isObject(input);
 }
 
-function isIds(input: readonly (string | number | readonly number[] | TextObject)[]): input is readonly number[] {
+function isIds(input: readonly (string | number | readonly number[] | ContentPart)[]): input is readonly number[] {
   return typeof input[0] === "number";
 }

@@ -91,7 +91,8 @@ describe("fields that are obeyed", () => {
 it.each([
   [{ late_chunking: true }, "late_chunking"],
   [{ return_multivector: true }, "return_multivector"],
-  [{ modality: "image" }, "modality"],
+  [{ modality: "video" }, "modality"],
+  [{ modality: "image" }, "input.0"],
   [{ truncate: "START" }, "START"],
   [{ dimensions: 8, output_dimension: 8 }, "output_dimension"],
   [{ input_type: "query", task: "retrieval.query" }, "task"],

@@ -35,9 +35,8 @@ interface Silence {
 }
 
 /** Walks over the windows; all positions are in samples. Position 0 of `silenceStart`, `lastSilence` and `resumed` means none. */
-class Segmenter {
+export class Segmenter {
   readonly #rules: SegmentRules;
-  readonly #sound: ProbedSound;
   readonly #minSpeech: number;
   readonly #maxSpeech: number;
   readonly #minSilence: number;
@@ -53,10 +52,8 @@ class Segmenter {
   /** Silences of the segment that were long enough for a cut. */
   #silences: Silence[] = [];
 
-  constructor(rules: SegmentRules, sound: ProbedSound) {
-    const { sampleRate, windowLength } = sound;
+  constructor(rules: SegmentRules, { sampleRate, windowLength }: Omit<ProbedSound, "length">) {
     this.#rules = rules;
-    this.#sound = sound;
     this.#minSpeech = (sampleRate * rules.minSpeechMs) / 1000;
     this.#maxSpeech = sampleRate * rules.maxSpeechSeconds - windowLength - (2 * sampleRate * rules.speechPadMs) / 1000;
     this.#minSilence = (sampleRate * rules.minSilenceMs) / 1000;
@@ -75,8 +72,23 @@ class Segmenter {
     if (this.#start !== undefined && probability < this.#rules.negativeThreshold) this.#beSilent(at, this.#start);
   }
 
-  finish(): SampleRange[] {
-    const { length } = this.#sound;
+  /** Start of the segment in progress. Undefined in silence. */
+  get start(): number | undefined {
+    return this.#start;
+  }
+
+  /** Start of the silence that may end the segment in progress. Undefined while somebody speaks. */
+  get silenceStart(): number | undefined {
+    return this.#silenceStart === 0 ? undefined : this.#silenceStart;
+  }
+
+  /** Returns the segments that ended since the last call. */
+  takeEnded(): readonly SampleRange[] {
+    return this.#segments.splice(0);
+  }
+
+  /** Ends the sound after `length` samples, and returns the segments that were not taken. */
+  finish(length: number): SampleRange[] {
     if (this.#start !== undefined && length - this.#start > this.#minSpeech)
       this.#segments.push({ start: this.#start, end: length });
     return this.#segments;
@@ -142,5 +154,5 @@ export function findSegments(probabilities: ArrayLike<number>, rules: SegmentRul
   const segmenter = new Segmenter(rules, sound);
   for (let index = 0; index < probabilities.length; index++)
     segmenter.push(index * sound.windowLength, probabilities[index] ?? 0);
-  return padSegments(segmenter.finish(), (sound.sampleRate * rules.speechPadMs) / 1000, sound.length);
+  return padSegments(segmenter.finish(sound.length), (sound.sampleRate * rules.speechPadMs) / 1000, sound.length);
 }

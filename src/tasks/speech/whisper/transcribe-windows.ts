@@ -2,9 +2,7 @@
  * Transcribes a spectrogram with Whisper, window by window, as faster-whisper 1.2 and openai-whisper do: each window of 30 seconds is decoded with the text
  * before it, and the next window begins at the last timestamp.
  */
-import type { SequenceId } from "../../../contract/language-model.ts";
 import { InferyardError } from "../../../contract/errors.ts";
-import { omitUndefined } from "../../../contract/checked.ts";
 import type { Tokenizer } from "../../../tokenizers/index.ts";
 import { Random } from "../../generation/sampling/random.ts";
 import { alignWords, requireAlignment } from "./align-words.ts";
@@ -12,7 +10,8 @@ import { type AcceptedWindow, decodeWithFallback } from "./decode-with-fallback.
 import { detectLanguage, type SpeechModel } from "./decode-window.ts";
 import { removeHallucinations } from "./hallucinations.ts";
 import { framesPerSecond, splitSegments, timestampSeconds } from "./split-segments.ts";
-import type { Spectrogram } from "./spectrogram.ts";
+import type { WindowEncoder } from "./window-encoder.ts";
+import type { SourceWindow, WindowSource } from "./window-source.ts";
 import type { WhisperSettings } from "./whisper-options.ts";
 import { decodeText, encodePlain, type WhisperVocabulary } from "./whisper-vocabulary.ts";
 import { addWordTimes, type PunctuationMarks, type TimedWord, type WordSegment } from "./word-times.ts";
@@ -22,6 +21,8 @@ export interface Whisper {
   readonly model: SpeechModel;
   readonly tokenizer: Tokenizer;
   readonly vocabulary: WhisperVocabulary;
+  /** Its encoder in this call. Who makes it releases it. */
+  readonly windows: WindowEncoder;
 }
 
 /** A segment of a transcript. Times are seconds from the start of the sound. */
@@ -38,6 +39,8 @@ export interface WhisperSegment {
   readonly noSpeechProbability: number;
   /** Present with timestamps of words. */
   readonly words?: readonly TimedWord[];
+  /** Whether the sound of its window is not complete, so that its text comes again. */
+  readonly isProvisional?: true;
 }
 
 /** The language of a sound. */
@@ -49,10 +52,13 @@ export interface DetectedLanguage {
 
 const marks: PunctuationMarks = { prepended: "\"'“¿([{-", appended: "\"'.。,，!！?？:：”)]}、" };
 
-/** Detects the language of the first 30 seconds, or returns the given one. Throws INPUT_INVALID for a language that the model does not know. */
+/**
+ * Detects the language of a window, the first `frames` of `source` from frame `seek` on, or returns the given one. Throws INPUT_INVALID for a language that the
+ * model does not know.
+ */
 export async function findLanguage(
-  { model, vocabulary }: Whisper,
-  spectrogram: Spectrogram,
+  { model, vocabulary, windows }: Whisper,
+  { source, seek, frames }: { readonly source: Pick<WindowSource, "read">; readonly seek: number; readonly frames: number },
   given: string | undefined,
   signal: AbortSignal | undefined,
 ): Promise<DetectedLanguage> {
@@ -67,7 +73,7 @@ export async function findLanguage(
     throw new InferyardError("INPUT_INVALID", `the model does not know the language "${given}"`, { remedy: `it knows ${known}` });
   }
   const width = requireFeatures(model).frames;
-  return await withWindow(model, spectrogram.read(0, Math.min(width, spectrogram.frames), width), signal, async (sequence) => {
+  return await windows.keepWindow(source.read(seek, Math.min(width, frames), width), signal, async (sequence) => {
     const [[language, probability] = ["en", 0]] = await detectLanguage(model, sequence, vocabulary, signal);
     return { language, probability };
   });
@@ -85,22 +91,27 @@ export interface TranscriptionRequest {
 /** Yields the segments of a sound in order. Throws MODEL_UNSUPPORTED where times of words are asked for and cannot be computed. */
 export async function* transcribeWindows(
   whisper: Whisper,
-  spectrogram: Spectrogram,
+  source: WindowSource,
   { language, settings, signal, onProgress }: TranscriptionRequest,
 ): AsyncGenerator<WhisperSegment, void, undefined> {
-  const { model, tokenizer, vocabulary } = whisper;
+  const { model, tokenizer, vocabulary, windows } = whisper;
   const { timestamps, initialPrompt, conditionOnPreviousText, promptResetOnTemperature } = settings;
   if (timestamps === "word") requireAlignment(model, vocabulary);
   const { frames: width } = requireFeatures(model);
-  const contentFrames = spectrogram.frames - 1;
   const random = Random.seeded(settings.seed, 0);
   const start = getStartTokens(vocabulary, language, settings);
   let previous: readonly number[] = initialPrompt === undefined ? [] : encodePlain(tokenizer, ` ${initialPrompt.trim()}`);
   let [seek, lastSpeech] = [0, 0];
-  while (seek < contentFrames) {
+  for (let found = await source.next(seek, width); found !== undefined; found = await source.next(seek, width)) {
     signal?.throwIfAborted();
-    const frames = Math.min(width, contentFrames - seek);
-    const window = await withWindow(model, spectrogram.read(seek, frames, width), signal, async (sequence) => {
+    const { frames, isProvisional } = found;
+    ({ seek } = found);
+    if (isProvisional) {
+      const segment = await decodeProvisionally(whisper, source, found, { previous, start, settings, random, signal });
+      if (segment !== undefined) yield segment;
+      continue;
+    }
+    const window = await windows.withWindow(source.read(seek, frames, width), signal, async (sequence) => {
       const prompt = getPrompt(whisper, previous, start, settings);
       const accepted = await decodeWithFallback(
         model,
@@ -126,7 +137,7 @@ export async function* transcribeWindows(
       const { hallucinationSilenceThreshold: threshold } = settings;
       if (threshold === undefined) return { accepted, next, segments };
       const place = { start: offset, end: offset + width / framesPerSecond, soundEnd: offset + frames / framesPerSecond };
-      const kept = removeHallucinations(segments, { ...place, duration: contentFrames / framesPerSecond, lastSpeech }, threshold);
+      const kept = removeHallucinations(segments, { ...place, duration: source.duration, lastSpeech }, threshold);
       return { accepted, next: kept.seek ?? next, segments: kept.segments };
     });
     const position = seek;
@@ -142,26 +153,53 @@ export async function* transcribeWindows(
       }
       if (!conditionOnPreviousText || accepted.temperature > promptResetOnTemperature) previous = [];
     }
-    onProgress(Math.min(seek, contentFrames) / framesPerSecond);
+    onProgress(Math.min(seek / framesPerSecond, source.duration));
   }
 }
 
-/** Runs `work` with a sequence that has read a window. */
-async function withWindow<Result>(
-  model: SpeechModel,
-  features: Float32Array<ArrayBuffer>,
-  signal: AbortSignal | undefined,
-  work: (sequence: SequenceId) => Promise<Result>,
-): Promise<Result> {
-  const sequence = await model.createSequence({ features, ...omitUndefined({ signal }) });
-  try {
-    return await work(sequence);
-  } finally {
-    await model.releaseSequence(sequence);
-  }
+/** The text of a window that is not complete, at the first temperature alone; undefined where nobody speaks. Nothing of it helps to decode the next. */
+async function decodeProvisionally(
+  whisper: Whisper,
+  source: WindowSource,
+  { seek, frames }: SourceWindow,
+  {
+    previous,
+    start,
+    settings,
+    random,
+    signal,
+  }: {
+    readonly previous: readonly number[];
+    readonly start: readonly number[];
+    readonly settings: WhisperSettings;
+    readonly random: Random;
+    readonly signal: AbortSignal | undefined;
+  },
+): Promise<WhisperSegment | undefined> {
+  const { model, tokenizer, vocabulary, windows } = whisper;
+  const own = { ...settings, temperatures: settings.temperatures.slice(0, 1) };
+  const { frames: width } = requireFeatures(model);
+  const accepted = await windows.withWindow(source.read(seek, frames, width), signal, (sequence) => {
+    const prompt = getPrompt(whisper, previous, start, own);
+    return decodeWithFallback(
+      model,
+      sequence,
+      whisper,
+      getWindowSettings(whisper, prompt, { settings: own, random, signal }),
+      own,
+    );
+  });
+  const text = decodeText(tokenizer, vocabulary, accepted.tokens);
+  if (isSilent(accepted, own) || text.trim() === "") return undefined;
+  const times = { start: seek / framesPerSecond, end: (seek + frames) / framesPerSecond };
+  return {
+    ...getSegment({ ...times, tokens: accepted.tokens, words: [] }, text, seek, accepted, "segment"),
+    isProvisional: true,
+  };
 }
 
-function requireFeatures({ limits: { features } }: Pick<SpeechModel, "limits">): {
+/** Bins and frames of a window. Throws MODEL_UNSUPPORTED for a model without an encoder of sound. */
+export function requireFeatures({ limits: { features } }: Pick<SpeechModel, "limits">): {
   readonly bins: number;
   readonly frames: number;
 } {

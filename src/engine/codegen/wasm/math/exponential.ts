@@ -13,7 +13,7 @@ export const ln2High = 0.693145751953125;
 /** The low part of ln 2: ln 2 - `ln2High`, rounded to float32. */
 export const ln2Low = 1.42860682030941e-6;
 /** exp(r) = 1 + r + r^2 P(r), relative error below 2^-28. */
-const coefficients = [
+export const expCoefficients: readonly number[] = [
   1, 1, 0.4999999403953552, 0.16666515171527863, 0.04166845604777336, 0.00836941972374916, 0.0013813140103593469,
 ];
 
@@ -42,7 +42,7 @@ function reduced(f: FunctionBuilder, x: V128): { readonly fraction: V128; readon
   const rounded = f.value(f.madd(value, f32x4.const(Math.LOG2E), base));
   const n = f.value(f32x4.sub(rounded, base));
   const rest = f.value(f.madd(n, f32x4.const(-ln2Low), f.madd(n, f32x4.const(-ln2High), value)));
-  return { fraction: polynomial(f, rest, coefficients), biased: f.value(i32x4.sub(rounded, f32x4.const(roundingBase))) };
+  return { fraction: polynomial(f, rest, expCoefficients), biased: f.value(i32x4.sub(rounded, f32x4.const(roundingBase))) };
 }
 
 /** 1 / (1 + e^-x) of four float32 lanes. Error below 3 units in the last place for x above about -87; smaller x give 1.6e-38. */

@@ -16,6 +16,7 @@ import { dotPanel } from "./dot-panel.ts";
 import { floatBytes, indices, laneCount, storeLanes } from "../loops/lanes.ts";
 import { emitMicroKernel, int32TileArithmetic, tileColumns, tileRows } from "./micro-kernel.ts";
 import { type Panel, copyPanel } from "./panel-copy.ts";
+import { widePanelColumns } from "./weight-packing.ts";
 
 /** Strides of a batch of matrices, in elements: between rows, between columns, and along each batch axis. */
 export interface MatrixStrides {
@@ -37,12 +38,16 @@ export interface BatchedMatmulRequest {
   readonly c: MatrixStrides;
   /** Factor of the product. Default: 1. */
   readonly alpha?: number;
+  /** Columns of a piece for vectors of more than 128 bits: 16. Default: 8, or more for one or two rows. */
+  readonly panelColumns?: typeof widePanelColumns;
   /** int32 sums wrap around and need alpha 1. Default: float32. */
   readonly type?: "float32" | "int32";
 }
 
 /** From this many rows on, copying a panel of B costs less than reading it with a stride. */
 const minRowsToCopy = 16;
+/** Rows of a tile of 16 columns, which fills the registers that V8 uses as well as one of 4 rows and 8 columns. */
+const wideTileRows = 2;
 /** Up to this many rows, contiguous columns are multiplied as dot products, without a copy. */
 const maxDotRows = 3;
 /** Panels that fit V8's registers together, for one row and for two. */
@@ -56,10 +61,9 @@ const bytesPerNanosecond = 10;
  * of parallel work) is a panel of columns of one product.
  */
 export function batchedMatmul(request: BatchedMatmulRequest): Kernel {
-  const { m, n, k, batch, a, b, alpha = 1, type = "float32" } = request;
-  const isDots = type === "float32" && m <= maxDotRows && b.row === 1 && a.column === 1 && b.column > 1;
-  const isReadWithCopies = b.row === 0 || m >= minRowsToCopy;
-  const copies = !isDots && (b.column !== 1 || isReadWithCopies);
+  const { m, n, k, batch, b, alpha = 1, type = "float32" } = request;
+  const isDots = isDotProduct(request);
+  const copies = !isDots && copiesPanels(request);
   const width = panelWidth(request, copies);
   const panels = Math.ceil(n / width);
   const dynamicSizes: Record<string, number> = {};
@@ -73,7 +77,7 @@ export function batchedMatmul(request: BatchedMatmulRequest): Kernel {
     outputs: ["c"],
     pieces: panels * product(batch),
     pieceNanoseconds: Math.max(m / floatsPerNanosecond, floatBytes / bytesPerNanosecond) * Math.min(n, width) * k + 10,
-    scratchBytes: copies ? Math.ceil(k / laneCount) * laneCount * tileColumns * floatBytes : 0,
+    scratchBytes: copies ? Math.ceil(k / laneCount) * laneCount * (request.panelColumns ?? tileColumns) * floatBytes : 0,
     emit(f, offsets, from, to, dynamic) {
       const sizes = productSizes(request, width, (name, size) => dynamic[name] ?? size);
       const panelCount = sizeValue(sizes.panels);
@@ -96,15 +100,30 @@ export function batchedMatmul(request: BatchedMatmulRequest): Kernel {
   });
 }
 
+/** Whether few rows are multiplied with contiguous columns, as dot products. */
+export function isDotProduct({ m, a, b, type = "float32" }: BatchedMatmulRequest): boolean {
+  return type === "float32" && m <= maxDotRows && b.row === 1 && a.column === 1 && b.column > 1;
+}
+
+function copiesPanels({ m, b }: BatchedMatmulRequest): boolean {
+  return b.column !== 1 || b.row === 0 || m >= minRowsToCopy;
+}
+
+/** Rows of a tile. */
+export function batchedTileRows({ panelColumns }: BatchedMatmulRequest): number {
+  return panelColumns === widePanelColumns ? wideTileRows : tileRows;
+}
+
 /** Columns per piece, a multiple of 8. With one or two rows a piece has several panels, which gives more independent sums and longer reads of B. */
-function panelWidth({ m, b }: BatchedMatmulRequest, copies: boolean): number {
+function panelWidth({ m, b, panelColumns }: BatchedMatmulRequest, copies: boolean): number {
+  if (panelColumns !== undefined) return panelColumns;
   const panels = b.column === 1 && !copies ? (panelsForFewRows[m - 1] ?? 1) : 1;
   return panels * tileColumns;
 }
 
 /** Sizes that may be passed to the kernel as arguments, so that one compiled function serves all sequence lengths. */
 interface ProductSizes {
-  /** Number of whole blocks of 4 rows. */
+  /** Number of whole blocks of 4 rows, or of 2 with wide panels. */
   readonly rowBlocks: Size;
   readonly panels: Size;
   readonly depth: Size;
@@ -116,14 +135,11 @@ interface ProductSizes {
   readonly cBatch: readonly Size[];
 }
 
-function productSizes(
-  { m, n, k, batch, a, b, c }: BatchedMatmulRequest,
-  width: number,
-  size: (name: string, value: number) => Size,
-): ProductSizes {
+function productSizes(request: BatchedMatmulRequest, width: number, size: (name: string, value: number) => Size): ProductSizes {
+  const { m, n, k, batch, a, b, c } = request;
   const all = (name: string, values: readonly number[]): Size[] => values.map((value, axis) => size(`${name}${axis}`, value));
   return {
-    rowBlocks: size("rowBlocks", Math.floor(m / tileRows)),
+    rowBlocks: size("rowBlocks", Math.floor(m / batchedTileRows(request))),
     panels: size("panels", Math.ceil(n / width)),
     depth: size("depth", k),
     aRow: size("aRow", a.row),
@@ -136,9 +152,12 @@ function productSizes(
 }
 
 /** The part of the request that the generated code depends on when sizes are arguments; becomes part of the kernel key. */
-function specialization({ m, n, batch, a, b, alpha = 1 }: BatchedMatmulRequest, width: number): object {
+function specialization(request: BatchedMatmulRequest, width: number): object {
+  const { m, n, batch, a, b, alpha = 1, panelColumns } = request;
+  const rows = batchedTileRows(request);
   return {
-    rows: m < tileRows ? { m } : { rest: m % tileRows },
+    ...(panelColumns === undefined ? {} : { panelColumns }),
+    rows: m < rows ? { m } : { rest: m % rows },
     columns: n < width ? { n } : { width, rest: n % width },
     axes: batch.length,
     aColumn: a.column,
@@ -187,6 +206,7 @@ function emitPanel(
 ): void {
   const { m, a, b, alpha = 1, type } = request;
   const { depth, rowBlocks } = sizes;
+  const rowsOfTile = batchedTileRows(request);
   const vectors = Math.ceil(columns / laneCount);
   const aRowBytes = f.value(sizeValue(scaleSize(sizes.aRow, floatBytes)));
   const cRowBytes = f.value(sizeValue(scaleSize(sizes.cRow, floatBytes)));
@@ -199,7 +219,7 @@ function emitPanel(
       rows,
       vectors,
       depth,
-      a: offsetBy(at.a, block, scaleSize(aRowBytes, tileRows)),
+      a: offsetBy(at.a, block, scaleSize(aRowBytes, rowsOfTile)),
       b: at.scratch ?? at.b,
       aRowBytes,
       aDepthBytes: a.column * floatBytes,
@@ -207,7 +227,7 @@ function emitPanel(
       ...(type === "int32" ? { arithmetic: int32TileArithmetic } : {}),
       start: () => v128.zero,
     });
-    const out = f.value(offsetBy(at.c, block, scaleSize(cRowBytes, tileRows)));
+    const out = f.value(offsetBy(at.c, block, scaleSize(cRowBytes, rowsOfTile)));
     for (const [index, row] of sums.entries()) {
       if (index > 0) f.increase(out, cRowBytes);
       for (const [vector, sum] of row.entries()) {
@@ -217,6 +237,6 @@ function emitPanel(
     }
   };
   const whole = f.value(sizeValue(rowBlocks));
-  if (m >= tileRows) f.range(i32.const(0), whole, 1, (block) => tile(block, tileRows));
-  if (m % tileRows > 0) tile(whole, m % tileRows);
+  if (m >= rowsOfTile) f.range(i32.const(0), whole, 1, (block) => tile(block, rowsOfTile));
+  if (m % rowsOfTile > 0) tile(whole, m % rowsOfTile);
 }

@@ -44,9 +44,10 @@ function multiplied(
     bias: randomFloats(n, 3),
     residual: randomFloats(m * n, 4),
   };
-  const memory = new KernelMemory(64 * 1024 + 8 * (k * (n + 8) + given.a.length + 2 * given.residual.length));
-  const packed = memory.room(Float32Array, packedMatmulLength(k, n));
-  packMatmulWeights(packed.data, given.b, { k, n });
+  const memory = new KernelMemory(64 * 1024 + 8 * (k * (n + 16) + given.a.length + 2 * given.residual.length));
+  const { panelColumns = 8 } = request;
+  const packed = memory.room(Float32Array, packedMatmulLength({ k, n, panelColumns }));
+  packMatmulWeights(packed.data, given.b, { k, n, panelColumns });
   const kernel = matmul(request);
   const c = memory.room(Float32Array, given.residual.length);
   const offsets: Readonly<Record<string, number>> = {
@@ -73,6 +74,7 @@ const requests = fc.record<MatmulRequest>({
   bias: fc.boolean(),
   activation: fc.constantFrom("none", "relu", "tanh"),
   residual: fc.constantFrom("none", "before-activation", "after-activation"),
+  panelColumns: fc.constantFrom(8, 16),
 });
 
 describe("matmul", () => {
@@ -80,7 +82,8 @@ describe("matmul", () => {
     const request = { n: 45, k: 37, bias: true, activation: "gelu", residual: "before-activation" } as const;
     const alone = multiplied({ ...request, m: 1 }, 1, set).c;
     for (const m of [2, 3, 4, 7, 8, 16, 17, 64])
-      expect(multiplied({ ...request, m }, 1, set).c.subarray(0, request.n), `${m} rows`).toEqual(alone);
+      for (const panelColumns of [8, 16] as const)
+        expect(multiplied({ ...request, m, panelColumns }, 1, set).c.subarray(0, request.n), `${m} rows`).toEqual(alone);
   });
 
   it("equals the definition for any sizes and tails, and the same bits in one call or several", () => {
@@ -115,7 +118,7 @@ describe("matmul", () => {
 
   it("adds a residual in place", () => {
     const memory = new KernelMemory();
-    const packed = memory.room(Float32Array, packedMatmulLength(2, 1));
+    const packed = memory.room(Float32Array, packedMatmulLength({ k: 2, n: 1 }));
     packMatmulWeights(packed.data, [10, 100], { k: 2, n: 1 });
     const a = memory.put(Float32Array.of(1, 2, 3, 4));
     const c = memory.put(Float32Array.of(7, 8));

@@ -6,11 +6,12 @@ import { i32 } from "../../assembler/scalar.ts";
 import { v128 } from "../../assembler/vector.ts";
 import { type Kernel, defineKernel } from "../../kernel.ts";
 import { offsetBy } from "../loops/addressing.ts";
-import { floatBytes, indices, laneCount } from "../loops/lanes.ts";
+import { floatBytes, indices, laneCount, vectorBytes } from "../loops/lanes.ts";
 import { emitMicroKernel, tileColumns } from "./micro-kernel.ts";
 import { emitTiles, tilingFor, rowSpecialization, type TilePosition, type Tiling } from "./tiling.ts";
 import { emitGemv, gemvPieces, type GemvPanel } from "./gemv.ts";
 import { type Epilogue, storeTile } from "./epilogue.ts";
+import { type PanelColumns, widePanelColumns } from "./weight-packing.ts";
 
 /** Shapes and fused operations of one matrix product with constant weights. */
 export interface MatmulRequest {
@@ -21,6 +22,8 @@ export interface MatmulRequest {
   /** Whether a vector of n elements is added. */
   readonly bias?: boolean;
   readonly activation?: Activation;
+  /** Columns of a panel of B: 16 for machine code, whose vectors are wider; see `packMatmulWeights`. Default: 8. */
+  readonly panelColumns?: PanelColumns;
   /** Adds a matrix shaped like C. It may be C itself unless it is added after an activation other than none and relu. */
   readonly residual?: Epilogue["residual"];
 }
@@ -32,24 +35,38 @@ const multiplyAddsPerNanosecond = 25;
  */
 const maxMemoryBoundRows = 16;
 
-function matmulTiling(m: number, n: number, k: number): Tiling {
+/** Rows of a tile of 16 columns, which fills the registers that V8 uses as well as one of 4 rows and 8 columns. */
+const wideTileRows = 2;
+
+/** How a product is divided into pieces and tiles. */
+export function matmulTiling({ m, n, k, panelColumns = tileColumns }: MatmulRequest): Tiling {
+  if (panelColumns === widePanelColumns) return tilingFor(m, n, k * floatBytes, 1, wideTileRows, panelColumns);
   return m <= maxMemoryBoundRows && m > 1 ? tilingFor(m, n, k * floatBytes, 2, 2) : tilingFor(m, n, k * floatBytes);
 }
 
 /**
  * Generates the kernel of a matrix product with packed constant weights and a fused epilogue. Parameters: a, b, then bias and residual if requested,
- * then c. One piece (unit of parallel work) is a panel of 8 columns (a pair of panels for one row), or a block of rows where m is large.
+ * then c. One piece (unit of parallel work) is a panel of columns (a pair of panels of 8 for one row), or a block of rows where m is large.
  */
 export function matmul(request: MatmulRequest): Kernel {
   const { m, n, k, bias = false, activation = "none", residual = "none" } = request;
-  const isRow = m === 1;
-  const loops = matmulTiling(m, n, k);
+  const loops = matmulTiling(request);
+  const { panelColumns } = loops;
+  const isRow = m === 1 && panelColumns === tileColumns;
   const { rowsPerTile } = loops;
   const pieces = isRow ? gemvPieces(n) : loops.pieces;
   const [aRowBytes, cRowBytes] = [k * floatBytes, n * floatBytes];
   return defineKernel({
     family: "matmul",
-    request: { rows: rowSpecialization(loops), n, k, bias, activation, residual },
+    request: {
+      rows: rowSpecialization(loops),
+      n,
+      k,
+      bias,
+      activation,
+      residual,
+      ...(panelColumns === tileColumns ? {} : { panelColumns }),
+    },
     dynamicSizes: { rowBlocks: Math.floor(m / rowsPerTile) },
     inputs: ["a", "b"],
     optional: { bias, residual: residual !== "none" },
@@ -60,9 +77,9 @@ export function matmul(request: MatmulRequest): Kernel {
       /** The initial sums of a tile, and where it is stored. */
       const tileAt = ({ rowBlock, panel, columns }: Omit<TilePosition, "rows">): GemvPanel => {
         const onC = (base: I32): Local<"i32"> =>
-          f.value(offsetBy(offsetBy(base, panel, tileColumns * floatBytes), rowBlock, rowsPerTile * cRowBytes));
+          f.value(offsetBy(offsetBy(base, panel, panelColumns * floatBytes), rowBlock, rowsPerTile * cRowBytes));
         const vectors = Math.ceil(columns / laneCount);
-        const biases = biasAt && loadVectors(f, f.value(offsetBy(biasAt, panel, tileColumns * floatBytes)), vectors);
+        const biases = biasAt && loadVectors(f, f.value(offsetBy(biasAt, panel, panelColumns * floatBytes)), vectors);
         return {
           vectors,
           start: (vector) => biases?.[vector] ?? v128.zero,
@@ -95,11 +112,14 @@ export function matmul(request: MatmulRequest): Kernel {
           vectors,
           depth: k,
           a: offsetBy(a, place.rowBlock, rowsPerTile * aRowBytes),
-          b: offsetBy(b, place.panel, k * tileColumns * floatBytes),
+          b: offsetBy(b, place.panel, k * panelColumns * floatBytes),
           aRowBytes,
           aDepthBytes: floatBytes,
-          bDepthBytes: tileColumns * floatBytes,
-          bVectorBytes: (vector) => Math.floor(vector / 2) * k * tileColumns * floatBytes + (vector % 2) * 16,
+          bDepthBytes: panelColumns * floatBytes,
+          bVectorBytes: (vector) => {
+            const panelVectors = panelColumns / laneCount;
+            return Math.floor(vector / panelVectors) * k * panelColumns * floatBytes + (vector % panelVectors) * vectorBytes;
+          },
           start: (_row, vector) => start(vector),
         });
         store(sums);

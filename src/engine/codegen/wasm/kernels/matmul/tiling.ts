@@ -23,6 +23,8 @@ export interface Tiling {
   readonly blockRows: number;
   /** Neighbouring panels that one tile takes. */
   readonly panelsPerTile: number;
+  /** Columns of a panel. */
+  readonly panelColumns: number;
   /** Number of whole blocks of `rowsPerTile` rows, as an argument, when the code serves any number of them; see `rowSpecialization`. */
   readonly rowBlocks?: I32;
 }
@@ -34,7 +36,10 @@ export function rowSpecialization({ m, splitsColumns, rowsPerTile }: Tiling): ob
   return rowsPerTile === tileRows ? rest : { ...rest, rowsPerTile };
 }
 
-/** Position of a tile: its first row is `rowBlock` * `rowsPerTile`, its first column `panel` * 8. A tile of more than 8 columns spans neighbouring panels. */
+/**
+ * Position of a tile: its first row is `rowBlock` * `rowsPerTile`, its first column `panel` * `panelColumns`. A tile of more columns spans neighbouring
+ * panels.
+ */
 export interface TilePosition {
   readonly rowBlock: I32;
   readonly rows: number;
@@ -49,7 +54,7 @@ const minPanelsToSplit = 4;
 
 /**
  * Chooses the tiling of a product of A [m, k], whose rows take `aRowBytes` bytes, and B [k, n]. Default of `panelsPerTile`: chosen by m; of
- * `rowsPerTile`: 4.
+ * `rowsPerTile`: 4; of `panelColumns`: 8.
  */
 export function tilingFor(
   m: number,
@@ -57,12 +62,13 @@ export function tilingFor(
   aRowBytes: number,
   panelsPerTile: number = defaultPanelsPerTile(m),
   rowsPerTile: number = tileRows,
+  panelColumns: number = tileColumns,
 ): Tiling {
-  const panels = Math.ceil(n / tileColumns);
+  const panels = Math.ceil(n / panelColumns);
   const rowBlocks = Math.ceil(m / rowsPerTile);
   const blockRows = Math.max(1, Math.floor(blockBytes / (Math.max(aRowBytes, 1) * rowsPerTile))) * rowsPerTile;
   const splitsColumns = m <= blockRows && (panels >= minPanelsToSplit || panels >= rowBlocks);
-  return { m, n, splitsColumns, pieces: splitsColumns ? panels : rowBlocks, rowsPerTile, blockRows, panelsPerTile };
+  return { m, n, splitsColumns, pieces: splitsColumns ? panels : rowBlocks, rowsPerTile, blockRows, panelsPerTile, panelColumns };
 }
 
 interface Range {
@@ -76,7 +82,7 @@ export function emitTiles(f: FunctionBuilder, loops: Tiling, pieces: Range, tile
     emitPanels(f, loops, pieces, { from: i32.const(0), to: allRowBlocks(f, loops) }, tile);
     return;
   }
-  const panels: Range = { from: i32.const(0), to: i32.const(Math.ceil(loops.n / tileColumns)) };
+  const panels: Range = { from: i32.const(0), to: i32.const(Math.ceil(loops.n / loops.panelColumns)) };
   const blocks = loops.blockRows / loops.rowsPerTile;
   f.range(pieces.from, pieces.to, blocks, (from) => {
     const to = f.value(minimum(i32.add(from, i32.const(blocks)), pieces.to));
@@ -85,8 +91,9 @@ export function emitTiles(f: FunctionBuilder, loops: Tiling, pieces: Range, tile
 }
 
 function emitPanels(f: FunctionBuilder, loops: Tiling, panels: Range, blocks: Range, tile: (place: TilePosition) => void): void {
-  const whole = Math.floor(loops.n / tileColumns);
-  const rest = loops.n % tileColumns;
+  const { panelColumns } = loops;
+  const whole = Math.floor(loops.n / panelColumns);
+  const rest = loops.n % panelColumns;
   const wholeTo = f.value(minimum(panels.to, i32.const(whole)));
   const next = f.value(panels.from);
   const rows = (panel: I32, columns: number): void => emitRows(f, loops, blocks, { panel, columns }, tile);
@@ -95,12 +102,12 @@ function emitPanels(f: FunctionBuilder, loops: Tiling, panels: Range, blocks: Ra
     f.while(
       () => i32.leU(i32.add(next, i32.const(atOnce)), wholeTo),
       () => {
-        rows(next, atOnce * tileColumns);
+        rows(next, atOnce * panelColumns);
         f.increase(next, atOnce);
       },
     );
   }
-  f.range(next, wholeTo, 1, (panel) => rows(panel, tileColumns));
+  f.range(next, wholeTo, 1, (panel) => rows(panel, panelColumns));
   if (rest > 0) f.when(i32.gtS(panels.to, i32.const(whole)), () => rows(i32.const(whole), rest));
 }
 

@@ -12,7 +12,7 @@ import { offsetBy, maximum, minimum } from "../loops/addressing.ts";
 import { type IntegerOutput, optionalOperands, storeIntegers } from "./integer-epilogue.ts";
 import { indices, laneCount, vectorBytes } from "../loops/lanes.ts";
 import { tileRows } from "../matmul/micro-kernel.ts";
-import { emitTiles, tilingFor, rowSpecialization } from "../matmul/tiling.ts";
+import { type Tiling, emitTiles, tilingFor, rowSpecialization } from "../matmul/tiling.ts";
 import {
   columnSumsOffset,
   maxNormProduct,
@@ -38,12 +38,18 @@ export interface ByteMatmulRequest {
 
 const multiplyAddsPerNanosecond = 60;
 
+/** How a product is divided into pieces and tiles. */
+export function byteTiling({ m, n, k }: ByteMatmulRequest): Tiling {
+  return tilingFor(m, n, rowBytes(k), 1);
+}
+
 /**
  * Generates the kernel of a product of uint8 activations and int8 weights. Parameters: a, b, then aScale, bScale, bias, residual as the output form
  * takes them, then c. One piece (unit of parallel work) is a panel of 8 columns, or a block of 4 rows where m is large.
  */
-export function byteMatmul({ m, n, k, output }: ByteMatmulRequest): Kernel {
-  const loops = tilingFor(m, n, rowBytes(k), 1);
+export function byteMatmul(request: ByteMatmulRequest): Kernel {
+  const { m, n, k, output } = request;
+  const loops = byteTiling(request);
   return defineKernel({
     family: "byte-matmul",
     request: { rows: rowSpecialization(loops), n, k, output },

@@ -1,0 +1,92 @@
+/** The machine code of one loaded model: which of its kernels run as machine code, and why others do not. */
+import { InferyardError } from "../../contract/errors.ts";
+import { machineFamilyId, withoutMachineCode } from "../../kernels/kernel-ids.ts";
+import type { X64Level } from "../../kernels/simd-levels.ts";
+import type { WasmMemory } from "../codegen/wasm/assembler/webassembly.ts";
+import type { CompiledKernels, Kernel } from "../codegen/wasm/index.ts";
+import { type MachineCode, type MachineKernel, generateMachineKernels, withMachineCode } from "../codegen/x64/index.ts";
+import type { KernelFunction } from "../lower/kernel-functions.ts";
+import type { MachineCodeLimit } from "./block-kernels.ts";
+import type { CountedStep } from "./executable.ts";
+import type { KernelChecks } from "./kernel-checks/kernel-checks.ts";
+
+/** Checks, installs and frees the machine code of a model. */
+export class ModelMachineCode {
+  readonly #machineCode: MachineCode | undefined;
+  readonly #checks: KernelChecks | undefined;
+  /** Why the model has no machine code at all. */
+  readonly #refusal: string | undefined;
+  /** Why some of its kernels have none. */
+  readonly #problems = new Set<string>();
+  /** Levels of the kernels that run as machine code, by key. */
+  readonly #levels = new Map<string, X64Level>();
+  #compiledCount = 0;
+
+  /** `machineCode`: calls kernels, or why nothing does. `checks`: default: machine code is used unchecked, for tests of the engine itself. */
+  constructor(machineCode: MachineCode | string | undefined, checks: KernelChecks | undefined) {
+    this.#checks = checks;
+    if (typeof machineCode === "object") this.#machineCode = machineCode;
+    else this.#refusal = machineCode;
+  }
+
+  /** What the selection of kernels for quantized weights must know. */
+  get limit(): MachineCodeLimit {
+    if (this.#machineCode !== undefined) return { level: this.#machineCode.level };
+    return { refusal: "this model uses no machine code" };
+  }
+
+  /**
+   * Generates the machine code of kernels and checks it, unless that was done before in this process. A family that computes wrong values is left to WebAssembly.
+   * `functions`: what the kernels compute.
+   */
+  generate(kernels: readonly Kernel[], functions: readonly KernelFunction[]): readonly MachineKernel[] {
+    if (this.#machineCode === undefined) return [];
+    const { level } = this.#machineCode;
+    const families = new Map(kernels.map(({ key, family }) => [key, family]));
+    const generated = generateMachineKernels(kernels, this.#machineCode);
+    const generatedFamilies = new Set(generated.map(({ key }) => families.get(key)));
+    const isGenerated = ({ name }: KernelFunction): boolean => generatedFamilies.has(name.split(" ", 1)[0]);
+    this.#checks?.checkMachineCode(functions.filter(isGenerated), level);
+    return generated.filter(({ key }) => {
+      const problem = this.#checks?.findMachineProblem(families.get(key) ?? key, level);
+      if (problem !== undefined) this.#problems.add(`the machine code of ${problem}`);
+      return problem === undefined;
+    });
+  }
+
+  /** Installs machine code in place of functions of WebAssembly. Where the system refuses it, the functions stay, and the reason is kept. */
+  install(compiled: CompiledKernels, kernels: readonly MachineKernel[], memory: WasmMemory): CompiledKernels {
+    this.#compiledCount += compiled.functions.size;
+    try {
+      const replaced = withMachineCode(compiled, kernels, memory, this.#machineCode);
+      if (this.#machineCode !== undefined) for (const { key, level } of kernels) this.#levels.set(key, level);
+      return replaced;
+    } catch (error) {
+      if (!(error instanceof InferyardError) || error.code !== "BACKEND_UNAVAILABLE") throw error;
+      this.#problems.add(error.message);
+      return compiled;
+    }
+  }
+
+  /** The id under which a step is counted, which names what computes it. */
+  getId({ id, key, family }: CountedStep): string {
+    if (key === undefined || family === undefined) return id;
+    const level = this.#levels.get(key);
+    if (level === undefined) return withoutMachineCode(id);
+    return id.endsWith("_Wasm") ? machineFamilyId(family, level) : id;
+  }
+
+  /** Sentences for the evidence, without full stops. Without a machine code or a reason for having none there are none. */
+  describe(): readonly string[] {
+    if (this.#machineCode === undefined)
+      return this.#refusal === undefined ? [] : [`machine code: none, WebAssembly computes all kernels: ${this.#refusal}`];
+    const { level } = this.#machineCode;
+    const problems = [...this.#problems].map((problem) => `; WebAssembly takes its place where it was refused: ${problem}`);
+    return [`machine code: ${this.#levels.size} of ${this.#compiledCount} kernels, up to ${level}${problems.join("")}`];
+  }
+
+  /** Unmaps the machine code. No kernel may run or be called afterwards. */
+  free(): void {
+    this.#machineCode?.free();
+  }
+}
