@@ -296,7 +296,7 @@ export class Compiler implements GraphCompiler {
         planGraph(graph, {
           isModelConstant: (literal) => this.#folding.cache.isModelConstant(literal),
           hasByteDot: features.byteDot !== "none",
-          hasWideVectors: this.#settings.machineCode !== undefined,
+          hasWideVectors: typeof this.#settings.machineCode === "object",
           threads: this.#threadCount,
           isExcluded,
           ...(kernelChecks === undefined ? {} : { blockKernelFor: (blocks) => this.#blockKernelFor(kernelChecks, blocks) }),

@@ -75,6 +75,7 @@ export function mediaRows(file: File): Readonly<Record<string, CommandRows>> {
         "--min-score": sets(["0.9"], { minScore: 0.9 }),
         "--words": sets([], { words: true }),
         "--max-new-tokens": sets(["3"], { maxNewTokens: 3 }),
+        "--prompt": sets(["<s_a>"], { prompt: "<s_a>" }),
       },
     },
     detect: {

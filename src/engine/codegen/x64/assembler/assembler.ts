@@ -12,6 +12,7 @@ import {
   type VectorBits,
   registers,
 } from "./operands.ts";
+import type { MachineFunction, StackChange } from "../machine-kernel.ts";
 import { encodeEvex, encodeVex, needsEvex } from "./vector-encoding.ts";
 import { type InstructionName, type InstructionOperands, fieldsOf, vectorInstructions } from "./vector-instructions.ts";
 
@@ -47,6 +48,7 @@ const shortJumpBytes = 2;
 export class Assembler {
   readonly #code = new CodeBuffer();
   readonly #target: AssemblerTarget;
+  readonly #stackChanges: StackChange[] = [];
 
   constructor(target: AssemblerTarget = { bits: 256, hasEvex: false }) {
     this.#target = target;
@@ -60,6 +62,11 @@ export class Assembler {
   /** The machine code so far, and its constants. Position-independent. Throws RangeError if a label of a jump is not bound. */
   get code(): Uint8Array<ArrayBuffer> {
     return this.#code.finish();
+  }
+
+  /** The code as a function, with how its pushes, pops and additions to rsp move the stack pointer. */
+  get machineFunction(): MachineFunction {
+    return { code: this.code, stackChanges: this.#stackChanges };
   }
 
   /** Number of bytes of instructions so far. */
@@ -147,7 +154,9 @@ export class Assembler {
   }
 
   add(to: Register, value: Register | number): void {
-    if (value !== 0) this.integer("add", to, value);
+    if (value === 0) return;
+    this.integer("add", to, value);
+    if (to === "rsp" && typeof value === "number") this.#stackChanges.push({ at: this.length, bytes: -value });
   }
 
   /** to = to operation value, of 64 bits. An immediate has 32 bits and is extended with its sign. */
@@ -218,11 +227,13 @@ export class Assembler {
   push(register: Register): void {
     if (registers[register] >= 8) this.#code.push(0x41);
     this.#code.push(0x50 | (registers[register] & 7));
+    this.#stackChanges.push({ at: this.length, bytes: 8, saved: register });
   }
 
   pop(register: Register): void {
     if (registers[register] >= 8) this.#code.push(0x41);
     this.#code.push(0x58 | (registers[register] & 7));
+    this.#stackChanges.push({ at: this.length, bytes: -8, restored: register });
   }
 
   prefetch(kind: keyof typeof prefetches, from: Memory): void {

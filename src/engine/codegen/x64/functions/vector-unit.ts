@@ -3,7 +3,6 @@ import { Assembler } from "../assembler/assembler.ts";
 import type { MaskRegister, Memory, Register, Vector, VectorBits } from "../assembler/operands.ts";
 import type { X64Level } from "../../../../kernels/simd-levels.ts";
 
-const laneBits = 32;
 /** The mask of `VectorUnit.setTail`: a mask register in EVEX, otherwise a vector register. */
 const tailMask: MaskRegister = 1;
 const tailVector: Vector = 15;
@@ -51,6 +50,12 @@ export class VectorUnit {
     else this.asm.vector("vmaskmovps", to, tailVector, from);
   }
 
+  /** to = the lanes of the tail of one vector, and the other lanes of another. */
+  mergeTail(to: Vector, tail: Vector, others: Vector): void {
+    if (this.hasEvex) this.asm.vector("vblendmps", to, others, tail, { mask: tailMask });
+    else this.asm.vector("vblendvps", to, others, tail, tailVector);
+  }
+
   /** Stores the lanes of the tail. Writes no byte of the others. */
   storeTail(to: Memory, from: Vector): void {
     if (this.hasEvex) this.asm.vector("vmovupsStore", to, from, { mask: tailMask });
@@ -62,8 +67,8 @@ export class VectorUnit {
     return this.asm.integers(...Array<number>(this.hasEvex ? 1 : this.lanes).fill(value));
   }
 
-  /** Lanes of integers as bits of float32 vectors are 32 bits wide. */
-  get laneBits(): number {
-    return laneBits;
+  /** The mask register of the tail, in EVEX. */
+  get tailMask(): MaskRegister {
+    return tailMask;
   }
 }

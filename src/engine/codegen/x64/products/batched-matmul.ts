@@ -15,7 +15,7 @@ import { floatBytes, indices } from "../../wasm/kernels/loops/lanes.ts";
 import type { Assembler } from "../assembler/assembler.ts";
 import type { Memory, Register, Vector } from "../assembler/operands.ts";
 import { FloatCode } from "../math/float-code.ts";
-import type { MachineArgument, MachineKernel } from "../machine-kernel.ts";
+import type { MachineArgument, MachineFunction, MachineKernel } from "../machine-kernel.ts";
 import { type VectorTarget, openAssembler, vectorTarget } from "../vector-target.ts";
 import { emitTileStep } from "./float-tile.ts";
 import { emitPanelCopy } from "./panel-copy.ts";
@@ -48,7 +48,7 @@ export function machineBatchedMatmul(request: BatchedMatmulRequest, level: X64Le
   return {
     key,
     level,
-    code: new BatchedCode(request, vectorTarget(level)).emit(),
+    ...new BatchedCode(request, vectorTarget(level)).emit(),
     arguments: [
       address("a"),
       address("b"),
@@ -79,7 +79,7 @@ class BatchedCode {
     this.#code = new FloatCode(asm, vectors);
   }
 
-  emit(): Uint8Array<ArrayBuffer> {
+  emit(): MachineFunction {
     const asm = this.#asm;
     const { n } = this.#request;
     for (const register of saved) asm.push(register);
@@ -111,7 +111,7 @@ class BatchedCode {
     asm.add("rsp", slotBytes);
     for (const register of saved.toReversed()) asm.pop(register);
     asm.return();
-    return asm.code;
+    return asm.machineFunction;
   }
 
   /** A dynamic size of the kernel. */
