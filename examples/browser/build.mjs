@@ -28,7 +28,7 @@ export async function buildPage(folder, program = join(here, "main.mjs")) {
   for (const name of ["ort-wasm-simd-threaded.mjs", "ort-wasm-simd-threaded.wasm"])
     await cp(join(engine, name), join(folder, name));
   await cp(join(inferyard, "builtin"), join(folder, "builtin"), { recursive: true });
-  for (const file of ["index.html", "page.css"]) await cp(join(here, file), join(folder, file));
+  for (const file of ["index.html", "page.css", "microphone-worklet.js"]) await cp(join(here, file), join(folder, file));
   return metafile;
 }
 

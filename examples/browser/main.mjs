@@ -1,5 +1,6 @@
 // The example page: one runtime, one form. What a program needs of Inferyard is in `embed` below; the rest is the page.
 import { InferyardError, createRuntime } from "inferyard";
+import { startMedia } from "./media.mjs";
 
 const element = (id) => document.getElementById(id);
 const megabytes = (bytes) => (bytes / 1e6).toFixed(1);
@@ -14,6 +15,7 @@ element("form").addEventListener("submit", (event) => {
   void embed();
 });
 element("stop").addEventListener("click", () => work?.abort());
+startMedia({ runtime, showFailure, showDecision, row });
 
 async function embed() {
   const model = element("model").value.trim();

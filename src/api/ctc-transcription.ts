@@ -17,6 +17,7 @@ import type { TranscriptStream } from "./transcription.ts";
 const obeyed: ReadonlySet<string> = new Set<keyof TranscribeOptions>([
   "language",
   "timestamps",
+  "beams",
   "onProgress",
   "stream",
   "signal",
@@ -41,7 +42,7 @@ export function startCtcTranscription(media: MediaTasks, sound: SpokenSound, req
     throw new InferyardError("MODEL_UNSUPPORTED", "a model that transcribes by CTC reads a whole sound, and no chunks", {
       remedy: "name a Whisper, or give the whole sound",
     });
-  const { language, timestamps, onProgress, stream: _stream, signal, ...others } = request;
+  const { language, timestamps, beams, onProgress, stream: _stream, signal, ...others } = request;
   return new GenerationStream<Transcript & TaskRun, TranscriptSegment>([], (emit, cancelled) => {
     const either = signal === undefined ? cancelled : AbortSignal.any([signal, cancelled]);
     return media.runOnModel("transcribe", others, async (model): Promise<Transcript> => {
@@ -50,7 +51,7 @@ export function startCtcTranscription(media: MediaTasks, sound: SpokenSound, req
       const samples = await readSound(sound, { sampleRate, signal: either });
       const duration = samples.length / sampleRate;
       const onSamples = (done: number): void => onProgress?.({ done: done / sampleRate, total: duration });
-      const { text, words } = await transcribeByCtc(model, graph, samples, { signal: either, onSamples });
+      const { text, words } = await transcribeByCtc(model, graph, samples, { beams, signal: either, onSamples });
       const segments = toSegments(words, timestamps ?? "segment");
       for (const segment of segments) await emit(segment);
       return { text, language: language ?? "und", languageProbability: language === undefined ? 0 : 1, duration, segments };

@@ -46,7 +46,7 @@ import { requireMaxLength } from "../tokenizers/tokenizer-threads.ts";
 import { EncoderTasks } from "./encoder-tasks.ts";
 import { extractFields } from "./extract-fields.ts";
 import type { Generation, GenerationParts } from "./generation.ts";
-import { lazyMedia } from "./lazy-media.ts";
+import { lazyMedia } from "./media/lazy-media.ts";
 import type { MediaTasks } from "./media-tasks.ts";
 import { holdModel, runTimed } from "./model-call.ts";
 import { checkRunRequest, toList, toPictures, toSounds } from "./request-options.ts";

@@ -49,7 +49,7 @@ describe("the table of tasks", () => {
   );
 
   it("names routes of the server, whose requests have the fields of the options", async () => {
-    const runtime = await createRuntime();
+    const runtime = await createRuntime({ host: "inline", threads: 1 });
     interface Document {
       readonly paths: object;
       readonly components: {

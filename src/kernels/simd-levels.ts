@@ -27,6 +27,19 @@ export const blockLevels: readonly ["AVX2", "AVX-512 VNNI"] = ["AVX2", "AVX-512 
 /** A level of `x64Levels`. */
 export type X64Level = (typeof x64Levels)[number];
 
+/** The levels by the values of the setting `machineCode`, which may also be "off". */
+export const machineCodeLevels: Readonly<Record<"avx2" | "avx512" | "avx512vnni", X64Level>> = {
+  avx2: "AVX2",
+  avx512: "AVX-512",
+  avx512vnni: "AVX-512 VNNI",
+};
+
+/** The lower one of a level and a setting of `machineCode`. Default of the setting: no limit. */
+export function limitLevel(level: X64Level, setting: keyof typeof machineCodeLevels | undefined): X64Level {
+  const limit = setting === undefined ? level : machineCodeLevels[setting];
+  return levelRank(limit) < levelRank(level) ? limit : level;
+}
+
 /** A level of `kernelLevels`. */
 export type KernelLevel = (typeof kernelLevels)[number];
 

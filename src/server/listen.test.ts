@@ -11,7 +11,7 @@ import { RuntimeEvents } from "./observability/runtime-events.ts";
 import type { RequestRecord } from "./observability/request-records.ts";
 
 let runtime: Runtime;
-beforeAll(async () => (runtime = await createRuntime()));
+beforeAll(async () => (runtime = await createRuntime({ host: "inline", threads: 1 })));
 afterAll(() => runtime.dispose());
 
 const listeners: Listening[] = [];

@@ -59,7 +59,7 @@ describe("embed", () => {
 
 describe.skipIf(skip)(name, () => {
   let runtime: Runtime;
-  beforeAll(async () => (runtime = await createRuntime({ host: "inline" })));
+  beforeAll(async () => (runtime = await createRuntime({ host: "inline", threads: 1 })));
   afterAll(() => runtime.dispose());
 
   it("--sparse gives what embedSparse gives, with the tokens' text", async () => {

@@ -151,7 +151,7 @@ describe.skipIf(reason !== undefined)(`ggml${reason === undefined ? "" : ` (skip
             );
           }
         }),
-        { numRuns: amount(15, 5), seed },
+        { numRuns: amount(15, 3), seed },
       );
     });
   });

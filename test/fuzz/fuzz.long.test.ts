@@ -4,7 +4,7 @@ import { superviseTarget } from "../../scripts/fuzz/supervise.ts";
 import { targets } from "../../scripts/fuzz/targets.ts";
 import { amount } from "../fixtures/slow.ts";
 
-const seconds = amount(10, 2);
+const seconds = amount(10, 1);
 
 it.each(Object.keys(targets))(
   "%s: no input fails",

@@ -253,7 +253,7 @@ describe.skipIf(skip)(title, () => {
     return all;
   }
 
-  const counts = { schemas: amount(500, 120), expressions: amount(200, 60), grammars: amount(50, 20) };
+  const counts = { schemas: amount(500, 60), expressions: amount(200, 30), grammars: amount(50, 20) };
 
   it(`${counts.schemas} random schemas: every finished text is valid`, async () => {
     const schemas = Array.from({ length: counts.schemas }, (_, seed) => randomDocument(seed));

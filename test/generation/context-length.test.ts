@@ -22,9 +22,10 @@ describe.skipIf(skip)(`${title}: the context and the memory`, () => {
   let loads = 0;
 
   beforeAll(async () => {
-    runtime = await createRuntime({ host: "inline" });
+    runtime = await createRuntime({ host: "inline", threads: 1 });
     limited = await createRuntime({
       host: "inline",
+      threads: 1,
       maxMemory: "200MB",
       onEvent: ({ type }) => (loads += Number(type === "loading")),
     });

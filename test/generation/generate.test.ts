@@ -39,11 +39,12 @@ describe.skipIf(skip)(title, () => {
   });
   afterAll(() => runtime.dispose());
 
-  // onnx and wasm are one implementation beside the session: each model on native; one with an encoder and one without on onnx, one on wasm.
+  // Each model on one engine, with and without an encoder on native and on onnx; onnx and wasm are one implementation beside the session. On native
+  // the long suite has all of them (language-models.long.test.ts).
   describe.each([
-    ["native", names],
+    ["native", runsAll ? names : ["tiny-random-llama", "tiny-random-gemma", "tiny-random-t5"]],
     ["onnx", runsAll ? names : ["tiny-random-gpt2", "tiny-random-bart"]],
-    ["wasm", runsAll ? names : ["tiny-random-llama"]],
+    ["wasm", runsAll ? names : ["tiny-random-qwen2"]],
   ])("on %s", (target, models) => {
     it.each(models)("%s: greedy, a batch, beams and the repetition penalty as transformers has them", async (name) => {
       await using own = await createRuntime({ target, host: "inline", threads: 1 });

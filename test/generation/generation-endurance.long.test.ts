@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { chatTemplates, writeChatModel } from "../fixtures/models/chat-models.ts";
 import { childrenOf } from "../fixtures/processes/child-processes.ts";
 import { needsData } from "../fixtures/shared-data.ts";
+import { amount } from "../fixtures/slow.ts";
 
 const [skip, title] = needsData("generating for long");
 
@@ -29,11 +30,13 @@ describe.skipIf(skip)(title, () => {
   beforeAll(() => void writeChatModel(folder, chatTemplates.tagged));
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  it("1,040 texts, most of them aborted, leave the memory as it was", async () => {
+  const rounds = amount(13, 5);
+
+  it(`${80 * rounds} texts, most of them aborted, leave the memory as it was`, async () => {
     const script = fileURLToPath(new URL("fixtures/abort-generations.mjs", import.meta.url));
-    const { stdout } = await promisify(execFile)(process.execPath, ["--expose-gc", script, folder, "native"]);
+    const { stdout } = await promisify(execFile)(process.execPath, ["--expose-gc", script, folder, "native", String(rounds)]);
     const { aborted, memory, sequences } = JSON.parse(stdout) as Endurance;
-    expect(aborted).toBeGreaterThan(600);
+    expect(aborted).toBeGreaterThan(46 * rounds);
     expect(sequences).toMatchObject([{ running: 0, waiting: 0 }]);
     const [early, late] = [memory[2]!, memory[9]!];
     expect(late.caches - early.caches).toBeLessThan(2 ** 20);

@@ -133,7 +133,7 @@ describe.skipIf(skip)(title, () => {
   });
 
   it("loses its sequences with its process, and decodes others in the next one", async () => {
-    await using runtime = await createRuntime({ host: "process", target: "onnx" });
+    await using runtime = await createRuntime({ host: "process", target: "onnx", threads: 1 });
     const before = childrenOf(process.pid);
     await using handle = await runtime.load(`${sharedData}tiny-random-llama`, { kind: "language" });
     const [item] = goldens("tiny-random-llama");

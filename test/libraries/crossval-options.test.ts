@@ -17,7 +17,7 @@ const [skip, title] = needsData("the options of a cross-validation");
 describe.skipIf(skip)(title, () => {
   let runtime: Runtime;
   beforeAll(async () => {
-    runtime = await createRuntime({ backends: [native()], host: "inline", keepAlive: "10m" });
+    runtime = await createRuntime({ backends: [native()], host: "inline", threads: 1, keepAlive: "10m" });
   });
   afterAll(() => runtime.dispose());
 

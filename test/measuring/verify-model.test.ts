@@ -31,7 +31,7 @@ describe.skipIf(skip)(title, () => {
       alteredBackend("right", (values) => values),
       alteredBackend("broken", (values) => values.map(() => Number.NaN)),
     ];
-    runtime = await createRuntime({ backends, host: "inline" });
+    runtime = await createRuntime({ backends, host: "inline", threads: 1 });
   });
   afterAll(() => runtime.dispose());
 

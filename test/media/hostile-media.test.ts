@@ -36,7 +36,7 @@ let handler: Handler;
 let [vit, whisper]: ModelHandle[] = [];
 
 beforeAll(async () => {
-  runtime = await createRuntime({ host: "inline", offline: true });
+  runtime = await createRuntime({ host: "inline", threads: 1, offline: true });
   if (skip) return;
   [vit, whisper] = [
     await runtime.load(classifier, { target: "onnx" }),

@@ -9,7 +9,7 @@ const [skip, title] = needsData("Ollama's /api/show of a GGUF file");
 describe.skipIf(skip)(title, () => {
   let runtime: Runtime;
   beforeAll(async () => {
-    runtime = await createRuntime({});
+    runtime = await createRuntime({ host: "inline", threads: 1 });
   });
   afterAll(() => runtime.dispose());
 

@@ -96,7 +96,7 @@ function expectWholeModel(): void {
 
 const [skip, name] = needsData("inferyard pull");
 describe.skipIf(skip)(name, () => {
-  const kills = amount(10, 5);
+  const kills = amount(10, 3);
   it(`killed with SIGKILL at ${kills} random moments, goes on each time and ends whole`, async () => {
     freshHome();
     hub.options = { ...hub.options, bytesPerSecond: 64e6 };

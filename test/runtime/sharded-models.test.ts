@@ -42,7 +42,7 @@ describe.skipIf(skip)(title, () => {
   it("give the text that one file gives, in a process and inline", async () => {
     const prompt = [1, 5, 9, 30];
     for (const host of ["inline", "process"] as const) {
-      await using runtime = await createRuntime({ target: "native", host });
+      await using runtime = await createRuntime({ target: "native", host, threads: 1 });
       const tokensOf = async (model: string): Promise<readonly number[]> =>
         (await runtime.generate(prompt, { model, maxNewTokens: 12 })).results[0]!.tokens;
       expect(await tokensOf(llama)).toEqual(await tokensOf(`${sharedData}tiny-random-llama/model.safetensors`));

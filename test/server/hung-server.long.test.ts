@@ -5,6 +5,7 @@ import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
 import { childrenOf } from "../fixtures/processes/child-processes.ts";
 import { countingModel, endlessModel } from "../fixtures/models/endless-model.ts";
 import { type ServerProcess, ServerProcesses, embed, ready } from "../fixtures/processes/server-process.ts";
+import { amount } from "../fixtures/slow.ts";
 
 const servers = new ServerProcesses();
 const [endless, counting] = [join(servers.folder, "endless.onnx"), join(servers.folder, "counting.onnx")];
@@ -77,7 +78,7 @@ describe.each(["native:cpu", "onnx:cpu"])("a run that never ends on %s", (target
       await infer(server, `endless@${target}`, undefined, AbortSignal.timeout(1500)).catch(() => {});
       max = Math.max(max, childrenOfServer(server).length - before);
     };
-    for (let round = 0; round < 4; round += 1) await Promise.all([client(), client(), client()]);
+    for (let round = 0; round < amount(4, 2); round += 1) await Promise.all([client(), client(), client()]);
     expect(max).toBeLessThanOrEqual(1);
     await vi.waitFor(() => expect(childrenOfServer(server)).toHaveLength(before), { timeout: 10_000 });
     void infer(server, `endless@${target}`, undefined).catch(() => {});

@@ -201,6 +201,6 @@ it.each([4000, 200_000])("from %i bytes to four times as many", { timeout: 1_800
           throw new Error(`${kind} in ${field.what}: ${before} ms at ${bytes} bytes, ${after} ms at ${factor} times as many`);
       }
     }),
-    { numRuns: amount(600, 200), endOnFailure: true },
+    { numRuns: amount(600, 100), endOnFailure: true },
   );
 });

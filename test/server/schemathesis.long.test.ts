@@ -15,6 +15,7 @@ import {
 } from "../clients/fixtures/schemathesis.ts";
 import { type ServerProcess, ServerProcesses, ready } from "../fixtures/processes/server-process.ts";
 import { needsData } from "../fixtures/shared-data.ts";
+import { amount } from "../fixtures/slow.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "inferyard-schemathesis-"));
 const servers = new ServerProcesses();
@@ -33,7 +34,7 @@ describe(`PyPI: ${schemathesis}`, () => {
   });
 
   const run = (document: Document, coverage = true): Promise<Outcome> =>
-    hold(document, { python: pythonOf(folder), url: server.url, examples: 5, seed: 1, coverage });
+    hold(document, { python: pythonOf(folder), url: server.url, examples: amount(5, 2), seed: 1, coverage });
 
   it("our own document: nothing fails", async () => {
     const document = await ownDocument(server.url);

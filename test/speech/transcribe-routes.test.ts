@@ -13,7 +13,7 @@ describe.skipIf(skip)(name, () => {
   let handler: Handler;
   let sound = new Uint8Array();
   beforeAll(async () => {
-    runtime = await createRuntime({ host: "inline", target: "onnx:cpu" });
+    runtime = await createRuntime({ host: "inline", threads: 1, target: "onnx:cpu" });
     handler = createHandler(runtime, { models: { whisper: exported } });
     sound = new Uint8Array(readFileSync(`${exported}/chirp-2s.wav`));
   });

@@ -1,12 +1,15 @@
 /** Whisper base on speech, held against what faster-whisper hears (../shared/data/whisper-base), and on sounds without speech. */
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createRuntime, type Runtime } from "inferyard";
+import { createRuntime, type Runtime, type TranscribeResult } from "inferyard";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { needsInstalled, problemOfInstallation } from "../fixtures/installed.ts";
 import { sampled } from "../fixtures/slow.ts";
 import { needsData, sharedData } from "../fixtures/shared-data.ts";
+import { music } from "./fixtures/music.ts";
 import { type WhisperBase, whisperBase } from "./fixtures/whisper-base.ts";
+import { whisperToOnnx } from "./fixtures/whisper-to-onnx.ts";
 
 interface Heard {
   readonly file: string;
@@ -47,32 +50,65 @@ describe.skipIf(skip)(name, () => {
     ? []
     : (JSON.parse(readFileSync(`${sharedData}whisper-base/goldens.json`, "utf8")) as { readonly files: readonly Heard[] }).files;
 
+  /** Compares a transcript with times of words, at temperature 0. */
+  function compare(given: TranscribeResult, wanted: Heard): void {
+    expect(given.language).toBe(wanted.language);
+    expect(given.languageProbability).toBeCloseTo(wanted.languageProbability, 2);
+    expect(given.segments.map(({ text, tokens, start, end }) => ({ text, tokens, start, end }))).toEqual(
+      wanted.segments.map(({ text, tokens, start, end }) => ({ text, tokens, start, end })),
+    );
+    for (const [index, segment] of given.segments.entries()) {
+      const { words, averageLogProbability, noSpeechProbability } = wanted.segments[index]!;
+      expect(segment.averageLogProbability).toBeCloseTo(averageLogProbability, 2);
+      expect(segment.noSpeechProbability).toBeCloseTo(noSpeechProbability, 2);
+      expect(segment.words?.map(({ word }) => word)).toEqual(words.map(({ word }) => word));
+      for (const [place, { start, end, probability }] of segment.words!.entries()) {
+        expect(Math.abs(start - words[place]!.start)).toBeLessThanOrEqual(0.04);
+        expect(Math.abs(end - words[place]!.end)).toBeLessThanOrEqual(0.04);
+        // One word of 130 differs by 0.018: features that differ by 5e-6 from faster-whisper's change what is less than sure.
+        expect(Math.abs(probability - words[place]!.probability)).toBeLessThan(0.03);
+      }
+    }
+  }
+
   const title = "hears in %s the segments and words of faster-whisper";
   const files = heard.map((each) => [each.file, each] as const);
   for (const [slow, sampledTitle, some] of sampled(title, files, ([file]) => file === "beckett.wav"))
     it.skipIf(slow).each(some)(sampledTitle, async (file, wanted) => {
       const sound = readFileSync(join(base!.sounds, file));
       const given = await runtime.transcribe(sound, { model: base!.model, timestamps: "word", temperature: 0 });
-      expect(given.language).toBe(wanted.language);
-      expect(given.languageProbability).toBeCloseTo(wanted.languageProbability, 2);
-      expect(given.segments.map(({ text, tokens, start, end }) => ({ text, tokens, start, end }))).toEqual(
-        wanted.segments.map(({ text, tokens, start, end }) => ({ text, tokens, start, end })),
-      );
-      for (const [index, segment] of given.segments.entries()) {
-        const { words, averageLogProbability, noSpeechProbability } = wanted.segments[index]!;
-        expect(segment.averageLogProbability).toBeCloseTo(averageLogProbability, 2);
-        expect(segment.noSpeechProbability).toBeCloseTo(noSpeechProbability, 2);
-        expect(segment.words?.map(({ word }) => word)).toEqual(words.map(({ word }) => word));
-        for (const [place, { start, end, probability }] of segment.words!.entries()) {
-          expect(Math.abs(start - words[place]!.start)).toBeLessThanOrEqual(0.04);
-          expect(Math.abs(end - words[place]!.end)).toBeLessThanOrEqual(0.04);
-          // One word of 130 differs by 0.018: features that differ by 5e-6 from faster-whisper's change what is less than sure.
-          expect(Math.abs(probability - words[place]!.probability)).toBeLessThan(0.03);
-        }
+      compare(given, wanted);
+    });
+
+  const exportTitle = "exported to ONNX, on onnx:cpu: hears the same in %s";
+  for (const [slow, sampledTitle, some] of sampled(exportTitle, files, ([file]) => file === "beckett.wav"))
+    it.skipIf(slow).each(some)(sampledTitle, async (file, wanted) => {
+      const folder = mkdtempSync(join(tmpdir(), "inferyard-whisper-onnx-"));
+      try {
+        await whisperToOnnx(base!.model, folder, { hasCrossAttentions: true });
+        const sound = readFileSync(join(base!.sounds, file));
+        const options = { model: folder, target: "onnx:cpu", timestamps: "word", temperature: 0, vad: false } as const;
+        compare(await runtime.transcribe(sound, options), wanted);
+      } finally {
+        rmSync(folder, { recursive: true, force: true });
       }
     });
 
-  it("hears the same words where silence is left out first, and nothing in silence and noise", async () => {
+  const chunksTitle = "hears in %s in chunks the words of the file";
+  for (const [slow, sampledTitle, some] of sampled(chunksTitle, files, ([file]) => file === "beckett.wav"))
+    it.skipIf(slow).each(some)(sampledTitle, async (file) => {
+      const sound = readFileSync(join(base!.sounds, file));
+      const samples = sound.subarray(44);
+      async function* chunks(): AsyncGenerator<Uint8Array> {
+        for (let at = 0; at < samples.length; at += 4001) yield samples.subarray(at, at + 4001);
+      }
+      const options = { model: base!.model, vadModel: base!.vadModel, temperature: 0 } as const;
+      const whole = await runtime.transcribe(sound, options);
+      const live = await runtime.transcribe({ sampleRate: sound.readUInt32LE(24), chunks: chunks() }, options);
+      expect(live.text).toBe(whole.text);
+    });
+
+  it("hears the same words where silence is left out first, and nothing in silence, noise and music", async () => {
     const wanted = heard.find(({ file }) => file === "beckett.wav")!;
     const options = { model: base!.model, vadModel: base!.vadModel } as const;
     const sound = readFileSync(join(base!.sounds, wanted.file));
@@ -88,7 +124,7 @@ describe.skipIf(skip)(name, () => {
       state = (state * 16_807) % 2_147_483_647;
       return (state / 2_147_483_647 - 0.5) * 0.2;
     });
-    for (const samples of [new Float32Array(16_000 * 5), noise]) {
+    for (const samples of [new Float32Array(16_000 * 5), noise, music(1, 5), music(2, 5), music(3, 5)]) {
       const silent = await runtime.transcribe({ sampleRate: 16_000, samples }, options);
       expect(silent).toMatchObject({ text: "", segments: [], duration: 5 });
     }

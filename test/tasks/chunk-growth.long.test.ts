@@ -1,6 +1,7 @@
 /** Chunking takes time in proportion to the text, whatever the text: what takes the square of it does not end within these tests. */
 import { describe, expect, it } from "vitest";
 import { createRuntime } from "../../src/index.ts";
+import { amount } from "../fixtures/slow.ts";
 
 const units: Readonly<Record<string, string>> = {
   "combining marks": "\u0301",
@@ -27,7 +28,8 @@ const units: Readonly<Record<string, string>> = {
   "lists with blank lines": "- a\n\n",
   brackets: "{\n",
 };
-const long = 200_000;
+/** What takes the square of 100,000 characters takes minutes. */
+const long = amount(200_000, 100_000);
 const texts: Readonly<Record<string, string>> = {
   ...Object.fromEntries(Object.entries(units).map(([name, unit]) => [name, unit.repeat(Math.floor(long / unit.length))])),
   "one word and marks": `a\n${"\u0301".repeat(long)}`,
@@ -36,7 +38,7 @@ const texts: Readonly<Record<string, string>> = {
   "a fence that goes on": `${"`".repeat(long)} \`\n`,
 };
 
-describe("chunking a text of 200,000 characters", () => {
+describe(`chunking a text of ${long} characters`, () => {
   it.each(Object.keys(texts))("of %s ends, with nothing lost", { timeout: 60_000 }, async (name) => {
     await using runtime = await createRuntime();
     const text = texts[name] ?? "";

@@ -419,7 +419,7 @@ describe.skipIf(skip)(title, () => {
     writeSpanModel(spans, { tokenizerFolder: at("all-MiniLM-L6-v2"), groups, maxWidth: 4, maxWords: 20, maxTokens: 64 });
     const logits = { madrid: 8, spain: 5, "[CLS]": 3 };
     writeTableModel(answering, { tokenizerFolder: at("all-MiniLM-L6-v2"), maxTokens: 32, start: logits, end: logits });
-    runtime = await createRuntime({ host: "inline", keepAlive: "10m", replicas: 1, onBatch: () => (batches += 1) });
+    runtime = await createRuntime({ host: "inline", threads: 1, keepAlive: "10m", replicas: 1, onBatch: () => (batches += 1) });
   });
   afterAll(async () => {
     await runtime.dispose();

@@ -141,7 +141,7 @@ describe.skipIf(skip)(title, () => {
     it("gives all three forms of M3Embedder from one run of the encoder", async () => {
       const model = fixture(name);
       const batches: number[] = [];
-      const counted = await createRuntime({ host: "inline", onBatch: ({ rows }) => batches.push(rows) });
+      const counted = await createRuntime({ host: "inline", threads: 1, onBatch: ({ rows }) => batches.push(rows) });
       const result = await counted.embed(texts, { model, outputs: ["dense", "sparse", "multi-vector"] });
       await counted.dispose();
       expect(batches.reduce((sum, rows) => sum + rows, 0)).toBe(texts.length);

@@ -197,7 +197,7 @@ function goldensOn(target: string): void {
 
 describe.skipIf(skip)("tokens of an output, or the highest of each row, made where the model lives", () => {
   it.each(["inline", "worker", "process"] as const)("host %s: the numbers of the whole output", async (host) => {
-    const runtime = await createRuntime({ target: "onnx:cpu", host });
+    const runtime = await createRuntime({ target: "onnx:cpu", host, threads: 1 });
     const handle = await runtime.load(`${sharedData}tiny-random-splade`);
     const ids = BigInt64Array.of(2n, 20n, 30n, 3n, 2n, 40n, 3n, 0n);
     const ones = BigInt64Array.of(1n, 1n, 1n, 1n, 1n, 1n, 1n, 0n);

@@ -14,7 +14,7 @@ import { ProgramLoader } from "../../src/backends/xla/program-cache/program-load
 import type { StableHloProgram } from "../../src/engine/codegen/stablehlo/index.ts";
 import { inferyardProcess } from "../fixtures/processes/command-line.ts";
 import { needsData, sharedData } from "../fixtures/shared-data.ts";
-import { amount } from "../fixtures/slow.ts";
+import { amount, runsAll } from "../fixtures/slow.ts";
 import { needsPlugin, pjrtPlugin } from "./fixtures/pjrt-plugins.ts";
 
 const [noData, dataTitle] = needsData("compiled programs of XLA on disk");
@@ -42,7 +42,7 @@ function random(seed: number): (below: number) => number {
 }
 
 describe.skipIf(skip)(title, () => {
-  it(`are right whatever happened to ${amount(300, 40)} files`, async () => {
+  it(`are right whatever happened to ${amount(300, 24)} files`, async () => {
     const opened = await openClient(path, { type: "cpu", index: 0 }, { threads: 2 });
     const { client } = opened;
     const folder = await ProgramFolder.open({ path: join(home, "mutated") });
@@ -79,7 +79,7 @@ describe.skipIf(skip)(title, () => {
       () => encodeProgram({ ...stored, key: stored.key.replace(/^./, (digit) => (digit === "0" ? "1" : "0")) }),
       () => encodeProgram({ ...stored, executable: stored.executable.subarray(0, 1 + below(stored.executable.length - 1)) }),
     ];
-    for (let index = 0; index < amount(300, 40); index += 1) {
+    for (let index = 0; index < amount(300, 24); index += 1) {
       writeFileSync(file, mutations[index % mutations.length]!(), { mode: 0o600 });
       expect(sumWith(folder), `mutation ${index}`).toEqual({ sum: [11, 22], counts: { compiled: 1, cached: 0 } });
     }
@@ -115,20 +115,12 @@ describe.skipIf(skip)(title, () => {
   const bert = `${sharedData}tiny-random-bert`;
 
   it("are compiled once, by two processes at once at most twice, and give the same bits", async () => {
+    const model = `${sharedData}${runsAll ? "all-MiniLM-L6-v2" : "tiny-random-bert"}`;
     const embed = async (): Promise<unknown> => {
-      const { code, stdout } = await inferyard(
-        "embed",
-        "--model",
-        `${sharedData}all-MiniLM-L6-v2`,
-        "--target",
-        "xla:cpu",
-        "--json",
-        "hello",
-      );
+      const { code, stdout } = await inferyard("embed", "--model", model, "--target", "xla:cpu", "--json", "hello");
       expect(code).toBe(0);
       return (JSON.parse(stdout) as { readonly embeddings: unknown }).embeddings;
     };
-    const model = `${sharedData}all-MiniLM-L6-v2`;
     const both = await Promise.all([compile(model, "--shapes", "1x16"), compile(model, "--shapes", "1x16")]);
     for (const { steps } of both) expect(steps[0]!.compiled + steps[0]!.cached).toBe(1);
     const files = readdirSync(join(home, "data", "xla-programs"));

@@ -3,12 +3,9 @@ import { InferyardError } from "../../contract/errors.ts";
 import type { LoadOptions } from "../../contract/backend.ts";
 import type { MachineCode } from "../../engine/codegen/x64/index.ts";
 import { getNativeSettings } from "../../kernels/native-settings.ts";
-import { type X64Level, levelRank } from "../../kernels/simd-levels.ts";
+import { limitLevel } from "../../kernels/simd-levels.ts";
 import { kernelChecksOf, type NativeState } from "./check-generated-code.ts";
 import { type MachineCodeSource, openMachineCode } from "./machine-code/machine-code.ts";
-
-/** Levels by the value of the setting `machineCode`. */
-const levels: Readonly<Record<string, X64Level>> = { avx2: "AVX2", avx512: "AVX-512", avx512vnni: "AVX-512 VNNI" };
 
 /** Machine code for a load, or why it has none: a sentence without a full stop. Machine code is opened at the first load that may use it. */
 export function createMachineCode(options: LoadOptions, state: NativeState): MachineCode | string {
@@ -16,8 +13,7 @@ export function createMachineCode(options: LoadOptions, state: NativeState): Mac
   if (setting === "off") return "the setting machineCode turns it off";
   const source = openOnce(state);
   if (typeof source === "string") return source;
-  const max = levels[setting ?? ""] ?? source.level;
-  return source.create(levelRank(max) < levelRank(source.level) ? max : source.level);
+  return source.create(limitLevel(source.level, setting));
 }
 
 /** Opens machine code for all models of a backend, or remembers why there is none. */

@@ -32,7 +32,7 @@ export class ModelMachineCode {
   /** What the selection of kernels for quantized weights must know. */
   get limit(): MachineCodeLimit {
     if (this.#machineCode !== undefined) return { level: this.#machineCode.level };
-    return { refusal: this.#refusal ?? "this model uses no machine code" };
+    return { refusal: "this model uses no machine code" };
   }
 
   /**

@@ -5,26 +5,26 @@ import { type ThreadMessage, createWorkerLoop } from "./worker-loop.ts";
 
 /**
  * Takes messages one after the other: the first one with machine code waits for the module that binds it, and those after it wait too. A thread that cannot bind machine
- * code takes no message from then on, so that it computes nothing: WebAssembly in its place would differ in the last bits of float32.
+ * code takes no message from then on, and the other threads compute its part: WebAssembly in its place would differ in the last bits of float32.
  */
 class MessageQueue {
   readonly #take = createWorkerLoop();
-  #binding: Promise<BindMachineKernel> | undefined;
+  #binding: Promise<BindMachineKernel | undefined> | undefined;
   #taken: Promise<void> = Promise.resolve();
+  #isUseless = false;
 
   add(message: ThreadMessage): void {
     this.#taken = this.#taken.then(async () => {
       const { machineCode } = message;
+      if (this.#isUseless) return;
       if (machineCode === undefined) return this.#take(message);
-      this.#binding ??= loadBinding(machineCode.module);
-      this.#take(message, await this.#binding);
+      this.#binding ??= loadBinding(machineCode.module).catch(() => undefined);
+      const bind = await this.#binding;
+      if (bind === undefined) this.#isUseless = true;
+      else this.#take(message, bind);
     });
-    this.#taken.catch(ignore);
   }
 }
-
-/** The other threads compute what this one would: no thread waits for one that has not begun. */
-function ignore(): void {}
 
 async function loadBinding(module: string): Promise<BindMachineKernel> {
   const { bindMachineCode } = (await import(module)) as { bindMachineCode: () => Promise<BindMachineKernel> };

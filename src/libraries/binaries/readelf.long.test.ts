@@ -1,4 +1,4 @@
-/** The reader agrees with readelf of GNU binutils on every dynamic library of Debian on this machine, and survives 2,000 mutated files. */
+/** The reader agrees with readelf of GNU binutils on the dynamic libraries of Debian on this machine, and survives mutated files. */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -14,6 +14,7 @@ import {
   systemLibraries,
   universalLibrary,
 } from "../../../test/libraries/fixtures/native-libraries.ts";
+import { amount } from "../../../test/fixtures/slow.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import { type BinaryFile, type BinarySymbol, readBinary } from "./index.ts";
 
@@ -60,10 +61,13 @@ function dynamicFacts(path: string): Pick<BinaryFile, "needed" | "name" | "rpath
 }
 
 describe.skipIf(skip)(name, () => {
-  it("symbols with versions, needed libraries, soname and paths of every library of Debian", async () => {
+  const step = amount(1, 8);
+  const libraries = systemLibraries().filter((_path, index) => index % step === 0);
+
+  it(`symbols with versions, needed libraries, soname and paths of 1 in ${step} libraries of Debian`, async () => {
     const differences: string[] = [];
     let read = 0;
-    for (const path of systemLibraries()) {
+    for (const path of libraries) {
       const content = readFileSync(path);
       if (content.toString("latin1", 0, 4) !== "\u007FELF") continue; // scripts of the linker
       const binary = await readBinary(path);
@@ -77,11 +81,13 @@ describe.skipIf(skip)(name, () => {
       if (facts !== JSON.stringify(dynamicFacts(path))) differences.push(`${path}: ${facts}`);
     }
     expect(differences).toEqual([]);
-    expect(read).toBeGreaterThan(systemLibraries().length / 2);
+    expect(read).toBeGreaterThan(libraries.length / 2);
   });
 });
 
-describe("2,000 mutated libraries", () => {
+const mutated = amount(2000, 500);
+
+describe(`${mutated} mutated libraries`, () => {
   let directory = "";
   beforeAll(() => void (directory = mkdtempSync(join(tmpdir(), "inferyard-mutated-"))));
   afterAll(() => rmSync(directory, { recursive: true }));
@@ -94,7 +100,7 @@ describe("2,000 mutated libraries", () => {
     const path = join(directory, "mutated");
     const outcomes = { answers: 0, refusals: 0 };
     const unexpected: string[] = [];
-    for (let seed = 0; seed < 2000; seed += 1) {
+    for (let seed = 0; seed < mutated; seed += 1) {
       writeFileSync(path, mutate(originals[seed % originals.length]!, seed));
       try {
         await readBinary(path);
@@ -105,7 +111,7 @@ describe("2,000 mutated libraries", () => {
       }
     }
     expect(unexpected).toEqual([]);
-    expect(outcomes.answers).toBeGreaterThan(100);
-    expect(outcomes.refusals).toBeGreaterThan(100);
+    expect(outcomes.answers).toBeGreaterThan(mutated / 20);
+    expect(outcomes.refusals).toBeGreaterThan(mutated / 20);
   });
 });

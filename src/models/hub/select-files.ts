@@ -23,6 +23,7 @@ const descriptionNames: ReadonlySet<string> = new Set([
   "tokenizer.json",
   "tokenizer_config.json",
   "special_tokens_map.json",
+  "alphabet.json",
   "added_tokens.json",
   "chat_template.json",
   mainTemplateFile,
@@ -36,6 +37,8 @@ const descriptionNames: ReadonlySet<string> = new Set([
 const vocabularyNames: ReadonlySet<string> = new Set([...vocabularyFiles, mergesFile]);
 /** Names of describing files that vary: sentence_bert_config.json, README.md, ... */
 const descriptionPattern = /^(sentence_\w+_config\.json|(LICENSE|LICENCE|NOTICE|README)(\.\w+)?)$/i;
+/** The folder of a model of CTC with its words and n-grams. */
+const wordsFolder = "language_model";
 /** Names of the folders of sentence-transformers' modules: 1_Pooling, 0_Transformer, and document_0_Transformer of a Router. */
 const moduleFolder = /^(query_|document_)?\d+_\w+$/;
 
@@ -53,6 +56,7 @@ export function descriptionFiles(files: readonly HubFile[]): HubFile[] {
   const found = files.filter(({ path }) => {
     const [folder, name] = [dirname(path), basename(path)];
     if (folder === "." && repositoryManifests.has(name)) return true;
+    if (folder === wordsFolder) return true;
     if (folder === namedTemplatesFolder) return namedTemplateFile.test(name);
     if (folder !== "." && !moduleFolder.test(folder)) return false;
     if (vocabularyNames.has(name))

@@ -19,7 +19,7 @@ const bounds: Record<string, number> = { MP3: 1e-6, "MP3 of two channels": 1e-6,
 /** The decoder of MP3 has two channels whatever the file has. */
 const channelsOf = ({ name, channels }: { name: string; channels: number }): number => (name.startsWith("MP3") ? 2 : channels);
 
-// The decoders of MP3 and FLAC write what they find wrong to the console.
+// The decoders of MP3, FLAC and Opus write what they find wrong to the console.
 beforeAll(() => void vi.spyOn(console, "error").mockReturnValue(undefined));
 afterAll(() => void vi.restoreAllMocks());
 
@@ -44,6 +44,26 @@ describe("decoding", () => {
     const whole = await toMono(await decodeSound(bytesOf(file)), 16_000);
     expect(mono).toEqual(whole);
     expect(mono).toHaveLength(2000);
+  });
+
+  test.each(["Ogg Vorbis", "Ogg Opus"])("%s: streams one after the other are decoded to their ends", async (name) => {
+    const file = fileOf(name);
+    const one = await decodeSound(file);
+    const chained = await decodeSound(Uint8Array.from([...file, ...file, ...file]));
+    const length = one.samples[0]!.length;
+    expect(chained.samples[0]).toHaveLength(3 * length);
+    for (const link of [0, 1, 2]) expect(chained.samples[0]!.slice(link * length, (link + 1) * length)).toEqual(one.samples[0]);
+    const other = fileOf(name === "Ogg Opus" ? "Ogg Vorbis" : "Ogg Opus");
+    await expect(decodeSound(Uint8Array.from([...file, ...other]))).rejects.toMatchObject({ code: "INPUT_INVALID" });
+  });
+
+  test("decoders write nothing to the console about damaged files", async () => {
+    for (const { file } of goldens.cases) {
+      const bytes = bytesOf(file);
+      bytes.fill(0x55, bytes.length / 2, bytes.length / 2 + 40);
+      await codeOf(decodeSound(bytes));
+    }
+    expect(console.error).not.toHaveBeenCalled();
   });
 
   test("a tag of ID3 before a file is skipped", async () => {

@@ -2,7 +2,9 @@
 
 import { getMessage, InferyardError, throwIfAborted } from "../../contract/errors.ts";
 import { yieldToEventLoop } from "../../platform/event-loop.ts";
+import { withoutDecoderMessages } from "./decoding/decoder-console.ts";
 import { decodeWithFfmpeg } from "./decoding/ffmpeg-decoder.ts";
+import { splitOggLinks } from "./decoding/ogg-links.ts";
 import { findSoundFormat, hasBytes, skipId3, type SoundFormat } from "./decoding/sound-format.ts";
 import { readStatedLength, type StatedLength } from "./decoding/stated-length.ts";
 import { createWasmDecoder, type DecodedPiece, type WasmDecoder, type WasmFormat } from "./decoding/wasm-decoders.ts";
@@ -67,16 +69,67 @@ async function* decodeWithWasm(
   const decoder = await createWasmDecoder(format.decoder as WasmFormat, format.name, load);
   const step = format.decoder === "mpeg" ? pieceBytes : densePieceBytes;
   try {
-    for (let at = 0; at < bytes.length; at += step) yield await decoder.decode(bytes.subarray(at, at + step));
+    for (let at = 0; at < bytes.length; at += step)
+      yield await withoutDecoderMessages(() => decoder.decode(bytes.subarray(at, at + step)));
     // The FLAC decoder finds the end of a frame by the header of the next: without one after the last frame, it loses some last frames.
-    if (format.decoder === "flac") yield await decoder.decode(firstFlacHeader(bytes));
-    if (decoder.flush !== undefined) yield await decoder.flush();
+    if (format.decoder === "flac") yield await withoutDecoderMessages(() => decoder.decode(firstFlacHeader(bytes)));
+    const { flush } = decoder;
+    if (flush !== undefined) yield await withoutDecoderMessages(() => flush.call(decoder));
   } catch (error) {
     // A TypeError is a defect of the decoder on damaged bytes, and its message says nothing of the file.
     const reason = error instanceof TypeError ? "its decoder fails on it" : getMessage(error);
     throw soundError(`the ${format.name} file cannot be decoded: ${reason}`);
   } finally {
     freeDecoder(decoder);
+  }
+}
+
+/** A part of a file that is decoded on its own. */
+interface SoundLink {
+  readonly bytes: Uint8Array;
+  readonly stated: StatedLength | undefined;
+}
+
+/** The streams of a chained Ogg file, or the whole file. Throws INPUT_INVALID for a chain of several formats. */
+function findLinks(bytes: Uint8Array, format: SoundFormat): readonly SoundLink[] {
+  const isOgg = hasBytes(bytes, 0, "OggS") && format.decoder !== "ffmpeg";
+  return (isOgg ? splitOggLinks(bytes) : [bytes]).map((part) => {
+    const found = findSoundFormat(part);
+    if (found?.decoder !== format.decoder)
+      throw soundError(`the ${format.name} file goes on as ${found?.name ?? "an unknown format"}; one format is needed`);
+    return { bytes: part, stated: readStatedLength(part, format) };
+  });
+}
+
+/** The length that the headers of all links state; undefined where one states none. */
+function addStatedLengths(links: readonly SoundLink[]): StatedLength | undefined {
+  let sum: StatedLength | undefined;
+  for (const { stated } of links) {
+    if (stated === undefined) return undefined;
+    const { frames, tolerance } = sum ?? { frames: 0, tolerance: 0 };
+    sum = { ...stated, frames: frames + stated.frames, tolerance: tolerance + stated.tolerance };
+  }
+  return sum;
+}
+
+/** Decodes the links of a file one after the other, each with a decoder of its own. */
+async function* decodeLinks(
+  links: readonly SoundLink[],
+  format: SoundFormat,
+  load?: () => Promise<unknown>,
+): AsyncGenerator<DecodedPiece> {
+  for (const { bytes, stated } of links) {
+    let frames = 0;
+    for await (const piece of format.decoder === "ffmpeg"
+      ? decodeWithFfmpeg(bytes, format, load)
+      : decodeWithWasm(bytes, format, load)) {
+      const { samplesDecoded, channelData } = piece;
+      // The last page of Opus says where the sound ends within its last packet.
+      const kept = format.decoder === "opus" && stated !== undefined ? Math.max(0, stated.frames - frames) : samplesDecoded;
+      frames += samplesDecoded;
+      const isCut = kept < samplesDecoded;
+      yield isCut ? { ...piece, samplesDecoded: kept, channelData: channelData.map((each) => each.subarray(0, kept)) } : piece;
+    }
   }
 }
 
@@ -119,11 +172,9 @@ async function* checkPieces(
         `the ${name} file changes from ${first.channels} channels at ${first.sampleRate} Hz to ${channels} at ${sampleRate} Hz; one format is needed`,
       );
     if (decoder === "flac") scaleFlac(piece);
-    // The last page of Opus says where the sound ends within its last packet.
-    const kept = decoder === "opus" && stated !== undefined ? Math.max(0, stated.frames - frames) : samplesDecoded;
     frames += samplesDecoded;
     requireSoundDuration(frames, sampleRate, limits);
-    yield { sampleRate, samples: kept < samplesDecoded ? channelData.map((samples) => samples.subarray(0, kept)) : channelData };
+    yield { sampleRate, samples: channelData };
   }
   if (stated !== undefined && frames + stated.tolerance < stated.frames)
     throw soundError(`the ${name} file is truncated: its header states ${stated.frames} sample frames, and ${frames} are there`);
@@ -147,10 +198,10 @@ async function* decodePieces(
   let pieces: AsyncIterable<SoundPiece>;
   if (format.decoder === "wave") pieces = decodeWavePieces(bytes, limits);
   else {
-    const stated = readStatedLength(bytes, format);
+    const links = findLinks(bytes, format);
+    const stated = addStatedLengths(links);
     if (stated !== undefined) requireSoundDuration(stated.frames, stated.sampleRate, limits);
-    const decoded = format.decoder === "ffmpeg" ? decodeWithFfmpeg(bytes, format, load) : decodeWithWasm(bytes, format, load);
-    pieces = checkPieces(decoded, format, limits, stated);
+    pieces = checkPieces(decodeLinks(links, format, load), format, limits, stated);
   }
   for await (const piece of pieces) {
     throwIfAborted(signal);

@@ -54,9 +54,11 @@ export function rgbToGrey(rgb: Uint8Array): Uint8Array {
 export function addAlpha(rgb: Uint8Array): Uint8Array {
   const pixels = rgb.length / 3;
   const rgba = new Uint8Array(pixels * 4);
-  for (let pixel = 0; pixel < pixels; pixel++) {
-    rgba.set(rgb.subarray(pixel * 3, pixel * 3 + 3), pixel * 4);
-    rgba[pixel * 4 + 3] = 255;
+  for (let from = 0, to = 0; to < rgba.length; from += 3, to += 4) {
+    rgba[to] = rgb[from] ?? 0;
+    rgba[to + 1] = rgb[from + 1] ?? 0;
+    rgba[to + 2] = rgb[from + 2] ?? 0;
+    rgba[to + 3] = 255;
   }
   return rgba;
 }
@@ -64,6 +66,11 @@ export function addAlpha(rgb: Uint8Array): Uint8Array {
 /** Grey as equal red, green and blue. */
 export function greyToRgb(grey: Uint8Array): Uint8Array {
   const rgb = new Uint8Array(grey.length * 3);
-  for (const [pixel, sample] of grey.entries()) rgb.fill(sample, pixel * 3, pixel * 3 + 3);
+  for (let pixel = 0, to = 0; pixel < grey.length; pixel++) {
+    const sample = grey[pixel] ?? 0;
+    rgb[to++] = sample;
+    rgb[to++] = sample;
+    rgb[to++] = sample;
+  }
   return rgb;
 }

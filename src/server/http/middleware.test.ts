@@ -8,7 +8,7 @@ import type { ApiKey } from "../server-settings.ts";
 import { handlerOf } from "../../../test/server/fixtures/handler-of.ts";
 
 let runtime: Runtime;
-beforeAll(async () => (runtime = await createRuntime()));
+beforeAll(async () => (runtime = await createRuntime({ host: "inline", threads: 1 })));
 afterAll(() => runtime.dispose());
 
 const key = (name: string, role: ApiKey["role"], rest: Partial<ApiKey> = {}): ApiKey => ({

@@ -11,7 +11,7 @@ import { publicName } from "./scrub.ts";
 const folder = fileURLToPath(new URL("../../../builtin", import.meta.url));
 
 let runtime: Runtime;
-beforeAll(async () => (runtime = await createRuntime()));
+beforeAll(async () => (runtime = await createRuntime({ host: "inline", threads: 1 })));
 afterAll(() => runtime.dispose());
 
 describe("a default model that is a path", () => {

@@ -9,7 +9,7 @@ import { startupReport } from "./startup-report.ts";
 
 let runtime: Runtime;
 const events = new RuntimeEvents();
-beforeAll(async () => (runtime = await createRuntime({ onEvent: events.emit })));
+beforeAll(async () => (runtime = await createRuntime({ host: "inline", threads: 1, onEvent: events.emit })));
 afterAll(() => runtime.dispose());
 
 const get = (handler: Handler, path: string, init: RequestInit = {}): Promise<Response> =>
@@ -41,7 +41,7 @@ const decision = async (): Promise<Extract<RuntimeEvent, { type: "loaded" }>["de
 
 describe("the log of a start", () => {
   let runtime: Runtime; // its own, without a loaded model
-  beforeEach(async () => void (runtime = await createRuntime()));
+  beforeEach(async () => void (runtime = await createRuntime({ host: "inline", threads: 1 })));
   afterEach(() => runtime.dispose());
 
   it("names every backend and device with its state, the default model, and each model with its target and the reason", async () => {

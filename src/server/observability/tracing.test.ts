@@ -16,7 +16,7 @@ let runtime: Runtime;
 let handler: ReturnType<typeof createHandler>;
 beforeEach(async () => {
   exporter.reset();
-  runtime = await createRuntime();
+  runtime = await createRuntime({ host: "inline", threads: 1 });
   handler = createHandler(runtime, { resultCacheBytes: 100_000 });
 });
 afterEach(() => runtime.dispose());

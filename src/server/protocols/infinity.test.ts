@@ -4,7 +4,7 @@ import type { Runtime } from "../../api/runtime.ts";
 import { handlerOf } from "../../../test/server/fixtures/handler-of.ts";
 
 let runtime: Runtime;
-beforeAll(async () => (runtime = await createRuntime()));
+beforeAll(async () => (runtime = await createRuntime({ host: "inline", threads: 1 })));
 afterAll(() => runtime.dispose());
 
 async function ask(path: string, body?: unknown): Promise<[number, Record<string, unknown>]> {

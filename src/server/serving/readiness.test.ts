@@ -6,7 +6,7 @@ import { Readiness } from "./readiness.ts";
 import { type Handler, createHandler } from "../handler.ts";
 
 let runtime: Runtime;
-beforeAll(async () => (runtime = await createRuntime()));
+beforeAll(async () => (runtime = await createRuntime({ host: "inline", threads: 1 })));
 afterAll(() => runtime.dispose());
 
 async function ready(handler: Handler): Promise<unknown[]> {

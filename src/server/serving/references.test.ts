@@ -16,7 +16,7 @@ let stranger: Server;
 let asked: string[];
 let address: string;
 beforeAll(async () => {
-  runtime = await createRuntime();
+  runtime = await createRuntime({ host: "inline", threads: 1 });
   stranger = createServer((request, response) => {
     asked.push(request.url ?? "");
     response.writeHead(302, { location: "file:///etc/passwd" }).end();
@@ -117,7 +117,7 @@ describe("a model that is no name of the server", () => {
 describe("GET", () => {
   it("loads and fetches nothing, on any route of the document", async () => {
     asked = [];
-    const own = await createRuntime();
+    const own = await createRuntime({ host: "inline", threads: 1 });
     try {
       const models = { remote: address, other: "builtin" };
       const handler = createHandler(own, { models, keys: [{ name: "operator", sha256, role: "admin" }] });

@@ -6,7 +6,7 @@ import type { Runtime } from "../../api/runtime.ts";
 import { type Handler, type HandlerOptions, createHandler } from "../handler.ts";
 
 let runtime: Runtime;
-beforeAll(async () => (runtime = await createRuntime()));
+beforeAll(async () => (runtime = await createRuntime({ host: "inline", threads: 1 })));
 afterAll(() => runtime.dispose());
 
 /** On a busy machine a model takes its time to load. */

@@ -7,7 +7,7 @@ import { createHandler } from "../handler.ts";
 
 const events: RuntimeEvent[] = [];
 let runtime: Runtime;
-beforeAll(async () => (runtime = await createRuntime({ onEvent: (event) => events.push(event) })));
+beforeAll(async () => (runtime = await createRuntime({ host: "inline", threads: 1, onEvent: (event) => events.push(event) })));
 afterAll(() => runtime.dispose());
 
 it("however a target is preferred or required, a model is loaded once on it, and a request past its limit is told when to come again", async () => {

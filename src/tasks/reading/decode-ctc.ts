@@ -32,13 +32,14 @@ export function decodeCtc(output: Tensor, dictionary: readonly string[]): Recogn
       "MODEL_UNSUPPORTED",
       `the recognizer gives ${output.dataType} [${output.shape.join(", ")}], not float32 [lines, steps, classes]`,
     );
+  // A probability above one half is the highest of its step. Most steps are blanks, which come first.
+  const enough = areDistributions(data, lines, steps * classes, classes) ? 0.51 : Number.POSITIVE_INFINITY;
   return Array.from({ length: lines }, (_, line) => {
     const characters: RecognizedCharacter[] = [];
     let before = -1;
     for (let step = 0; step < steps; step++) {
       const start = (line * steps + step) * classes;
-      let best = 0;
-      for (let index = 1; index < classes; index++) if ((data[start + index] ?? 0) > (data[start + best] ?? 0)) best = index;
+      const best = highest(data, start, start + classes, enough) - start;
       if (best !== before && best !== 0)
         characters.push({ text: characterOf(best, dictionary), step, score: Number((data[start + best] ?? 0).toFixed(5)) });
       before = best;
@@ -47,6 +48,34 @@ export function decodeCtc(output: Tensor, dictionary: readonly string[]): Recogn
     const score = characters.length === 0 ? 0 : roundHalfEven((sum / characters.length) * 1e5) / 1e5;
     return { text: characters.map(({ text }) => text).join(""), score, characters, steps };
   });
+}
+
+/** Index of the highest value from `start` to before `end`, the first of equal ones, or of the first value from `enough` on. */
+function highest(data: Float32Array, start: number, end: number, enough: number): number {
+  let best = start;
+  let max = data[start] ?? 0;
+  for (let index = start + 1; index < end && max < enough; index++) {
+    const value = data[index] ?? 0;
+    if (value > max) {
+      max = value;
+      best = index;
+    }
+  }
+  return best;
+}
+
+/** Whether the first step of each line is a distribution, as after a softmax: no value is negative, and they sum to 1. */
+function areDistributions(data: Float32Array, lines: number, stride: number, classes: number): boolean {
+  for (let line = 0; line < lines; line++) {
+    let sum = 0;
+    for (let index = line * stride; index < line * stride + classes; index++) {
+      const value = data[index] ?? 0;
+      if (!(value >= 0)) return false;
+      sum += value;
+    }
+    if (Math.abs(sum - 1) > 1e-3) return false;
+  }
+  return true;
 }
 
 function characterOf(index: number, dictionary: readonly string[]): string {

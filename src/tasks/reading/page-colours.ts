@@ -1,4 +1,5 @@
 /** Pages as red, green and blue, whatever channels their pictures have. */
+import { greyToRgb } from "../../processors/images/picture-colours.ts";
 import type { Picture } from "../../processors/images/picture.ts";
 
 const { fround } = Math;
@@ -11,13 +12,16 @@ export function toThreeChannels(page: Picture): Picture {
   const { width, height, channels, data } = page;
   if (channels === 3) return page;
   const pixels = width * height;
+  if (channels === 1) return { width, height, channels: 3, data: greyToRgb(data) };
   const opaque = new Uint8Array(3 * pixels);
-  if (channels === 1) {
-    for (let pixel = 0; pixel < pixels; pixel++) opaque.fill(data[pixel] ?? 0, 3 * pixel, 3 * pixel + 3);
-    return { width, height, channels: 3, data: opaque };
-  }
-  const ground = groundOf(page);
+  const ground = isOpaque(page) ? 0 : groundOf(page);
   for (let pixel = 0; pixel < pixels; pixel++) {
+    if (data[4 * pixel + 3] === 255) {
+      opaque[3 * pixel] = data[4 * pixel] ?? 0;
+      opaque[3 * pixel + 1] = data[4 * pixel + 1] ?? 0;
+      opaque[3 * pixel + 2] = data[4 * pixel + 2] ?? 0;
+      continue;
+    }
     const alpha = fround((data[4 * pixel + 3] ?? 0) / 255);
     for (let channel = 0; channel < 3; channel++) {
       const value = data[4 * pixel + channel] ?? 0;
@@ -25,6 +29,11 @@ export function toThreeChannels(page: Picture): Picture {
     }
   }
   return { width, height, channels: 3, data: opaque };
+}
+
+function isOpaque({ data }: Picture): boolean {
+  for (let at = 3; at < data.length; at += 4) if (data[at] !== 255) return false;
+  return true;
 }
 
 function groundOf({ data }: Picture): number {

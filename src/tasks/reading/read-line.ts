@@ -1,17 +1,20 @@
-/** Reads one line of text with an encoder of pictures and a decoder of text: TrOCR (Li et al. 2021) and other models of the class VisionEncoderDecoderModel. */
+/** Reads one line of text, or the fields of a page, with an encoder of pictures and a decoder of text: TrOCR (Li et al. 2021), Donut (Kim et al. 2021) and other models of the class VisionEncoderDecoderModel. */
 import { at, omitUndefined } from "../../contract/checked.ts";
-import { InferyardError, throwIfAborted } from "../../contract/errors.ts";
+import { InferyardError, quoteOption, throwIfAborted } from "../../contract/errors.ts";
 import type { Tensor } from "../../contract/tensor.ts";
 import { captionTask } from "../../models/language-tasks.ts";
-import type { JsonObject } from "../../models/model-folder.ts";
+import type { Manifest } from "../../models/manifest.ts";
+import { isJsonObject, type JsonObject } from "../../models/model-folder.ts";
 import { processPictures } from "../../processors/images/process-pictures.ts";
 import type { PictureSource } from "../../processors/images/picture-source.ts";
+import type { Tokenizer } from "../../tokenizers/index.ts";
 import type { MediaModel } from "../definition/media-task.ts";
 import { withSamples } from "../vision/picture-samples.ts";
 import { preparePictureGraph, readPictureSettings, runPictures } from "../vision/run-pictures.ts";
 import { backgroundColour } from "../vision/vision-options.ts";
 import type { ReadPageOptions } from "./read-options.ts";
 import type { ReadPage } from "./read-page.ts";
+import { type ReadFieldValue, readTokenFields } from "./token-fields.ts";
 import { GraphDecoder, SequenceDecoder, type PictureTextDecoder } from "./token-decoders.ts";
 
 /** Names of the files of an export, in order of preference: a decoder with both branches, and one without a cache. */
@@ -20,6 +23,12 @@ const encoderName = "encoder_model";
 
 /** Tokens of a line where neither the caller nor the model's files limit them. */
 const defaultMaxTokens = 64;
+
+/** Whether a model writes fields of a page, as Donut does: its encoder is of the type "donut-swin". */
+export function readsFields({ variants }: Pick<Manifest, "variants">): boolean {
+  const encoder = variants[0]?.config["encoder"];
+  return isJsonObject(encoder) && encoder["model_type"] === "donut-swin";
+}
 
 /** Where a model that reads lines has its decoder: a file of an export, or the same file as the rest. */
 export type LineDecoder = { readonly part: string } | "language";
@@ -42,16 +51,30 @@ export async function readLine(
   picture: PictureSource,
   options: ReadPageOptions,
 ): Promise<ReadPage> {
-  const { signal, maxNewTokens, minScore = 0 } = options;
+  const { signal, maxNewTokens, minScore = 0, prompt } = options;
   const [tokenizer, config] = await Promise.all([model.tokenizer(), model.readJson("config.json")]);
-  const rules = readRules({ ...config, ...model.manifest.generation }, maxNewTokens);
+  const isOfFields = readsFields(model.manifest);
+  const limit = isOfFields ? getContextLength(config) : undefined;
+  const rules = readRules({ ...config, ...model.manifest.generation }, maxNewTokens, limit);
+  const first =
+    prompt === undefined ? [rules.start] : [...tokenizer.encode(prompt, { addSpecialTokens: false, maxTokens: Infinity }).ids];
+  if (first.length === 0)
+    throw new InferyardError("INPUT_INVALID", "the prompt has no tokens", { remedy: `leave ${quoteOption("prompt")} out` });
+  if (limit !== undefined && first.length >= limit)
+    throw new InferyardError("INPUT_TOO_LONG", `the prompt has ${first.length} tokens, and the model's context is ${limit}`);
   const encode = lineDecoder === "language" ? encodeAsSequence : encodeWithGraph(lineDecoder.part);
   const { decoder, width, height } = await encode(model, picture, signal);
   try {
-    const { ids, score } = await decodeGreedily(decoder, rules, signal);
+    const { ids, score } = await decodeGreedily(decoder, first, rules, signal);
     const text = tokenizer.decode(ids, { skipSpecialTokens: true });
+    const fields = isOfFields ? await readWrittenFields(model, tokenizer, [...first, ...ids]) : undefined;
     const box = [[0, 0], [width, 0], [width, height], [0, height]] as const; // prettier-ignore
-    return { lines: text.trim() === "" || score < minScore ? [] : [{ text, score, box }], width, height };
+    return {
+      lines: text.trim() === "" || score < minScore ? [] : [{ text, score, box }],
+      ...omitUndefined({ fields }),
+      width,
+      height,
+    };
   } finally {
     await decoder.end();
   }
@@ -100,11 +123,36 @@ const encodeAsSequence: Encode = async (model, picture, signal) => {
 interface DecodingRules {
   readonly start: number;
   readonly ends: ReadonlySet<number>;
+  /** New tokens. */
   readonly maxTokens: number;
+  /** Tokens with those that the text begins with. */
+  readonly maxLength: number;
 }
 
-/** Rules of generation_config.json and config.json, of which `maxNewTokens` replaces the limit. */
-function readRules(fields: JsonObject, maxNewTokens: number | undefined): DecodingRules {
+/** The fields in what a model wrote after its prompt, without the first tag, which names the task. */
+async function readWrittenFields(model: MediaModel, tokenizer: Tokenizer, ids: readonly number[]): Promise<ReadFieldValue> {
+  const { added_tokens: added } = (await model.readJson("tokenizer.json")) ?? {};
+  const tokens = (Array.isArray(added) ? added : []).flatMap((each) =>
+    isJsonObject(each) && typeof each["content"] === "string" ? [each["content"]] : [],
+  );
+  const { generation, variants } = model.manifest;
+  const { pad_token_id: pad } = { ...variants[0]?.config, ...generation };
+  const written = tokenizer.decode(
+    ids.filter((id) => id !== pad),
+    { skipSpecialTokens: false },
+  );
+  return readTokenFields(written.replace(/<.*?>/, "").trim(), new Set(tokens));
+}
+
+/** Tokens that the decoder of a config.json takes. */
+function getContextLength(config: JsonObject | undefined): number | undefined {
+  const decoder = config?.["decoder"];
+  const length = isJsonObject(decoder) ? decoder["max_position_embeddings"] : undefined;
+  return typeof length === "number" && length > 1 ? length : undefined;
+}
+
+/** Rules of generation_config.json and config.json, of which `maxNewTokens` replaces the limit. `contextLength`: the limit where they state none. */
+function readRules(fields: JsonObject, maxNewTokens: number | undefined, contextLength: number | undefined): DecodingRules {
   const {
     decoder_start_token_id: start,
     bos_token_id: bos,
@@ -117,27 +165,29 @@ function readRules(fields: JsonObject, maxNewTokens: number | undefined): Decodi
     throw new InferyardError("MODEL_INVALID", "the model's files do not name the token that a text begins with", {
       remedy: "state decoder_start_token_id in its generation_config.json",
     });
-  const own = typeof maxNew === "number" ? maxNew : typeof maxLength === "number" ? maxLength - 1 : defaultMaxTokens;
+  const own =
+    typeof maxNew === "number" ? maxNew : typeof maxLength === "number" ? maxLength - 1 : (contextLength ?? defaultMaxTokens);
   const ends = (Array.isArray(eos) ? eos : [eos]).filter((id): id is number => typeof id === "number");
-  return { start: first, ends: new Set(ends), maxTokens: maxNewTokens ?? own };
+  return { start: first, ends: new Set(ends), maxTokens: maxNewTokens ?? own, maxLength: contextLength ?? Infinity };
 }
 
-/** The tokens after the first one, without the end, and their mean probability. */
+/** The tokens after the first ones, without the end, and their mean probability. */
 async function decodeGreedily(
   decoder: PictureTextDecoder,
-  { start, ends, maxTokens }: DecodingRules,
+  first: readonly number[],
+  { ends, maxTokens, maxLength }: DecodingRules,
   signal: AbortSignal | undefined,
 ): Promise<{ readonly ids: number[]; readonly score: number }> {
   const ids: number[] = [];
-  let [token, sum, steps] = [start, 0, 0];
-  while (steps < maxTokens) {
+  let [next, sum, steps] = [first, 0, 0];
+  while (steps < maxTokens && first.length + steps < maxLength) {
     throwIfAborted(signal);
-    const best = bestToken(await decoder.append([token], signal));
-    token = best.token;
-    sum += best.probability;
+    const { token, probability } = bestToken(await decoder.append(next, signal));
+    sum += probability;
     steps++;
     if (ends.has(token)) break;
     ids.push(token);
+    next = [token];
   }
   return { ids, score: steps === 0 ? 0 : sum / steps };
 }

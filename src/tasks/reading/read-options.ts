@@ -1,5 +1,5 @@
 /** Options of the task that reads the text of pictures. */
-import { type OptionTable, boolean, choice, positiveInteger, unchecked } from "../../runtime/options/option.ts";
+import { type OptionTable, boolean, choice, positiveInteger, textOption, unchecked } from "../../runtime/options/option.ts";
 import { type ReadingOrder, readingOrderNames } from "./reading-order.ts";
 
 /** Options of `Runtime.read`. */
@@ -10,8 +10,13 @@ export interface ReadPageOptions {
   readonly minScore?: number;
   /** Whether each line has its words with their boxes. Default: false. */
   readonly words?: boolean;
-  /** With a model that reads one line (TrOCR): the most tokens of its text. Default: what the model's files state, else 64. */
+  /** With a model that reads one line (TrOCR) or fields (Donut): the most tokens of its text. Default: what the model's files state, else 64. */
   readonly maxNewTokens?: number;
+  /**
+   * With a model that reads fields (Donut): how its answer begins, tokens with tags included, such as "<s_docvqa><s_question>Who signed?</s_question><s_answer>". Default: the first
+   * token that the model's files state.
+   */
+  readonly prompt?: string;
   /** Cancels the call, which then rejects with ABORTED. */
   readonly signal?: AbortSignal;
 }
@@ -37,6 +42,11 @@ export const readPageOptions: OptionTable<ReadPageOptions> = {
     type: positiveInteger,
     flag: ["--max-new-tokens <number>", "with a model that reads one line: most tokens of its text"],
     field: "With a model that reads one line: most tokens of its text",
+  },
+  prompt: {
+    type: textOption,
+    flag: ["--prompt <text>", "with a model that reads fields (Donut): how its answer begins"],
+    field: "With a model that reads fields (Donut): how its answer begins. Default: the first token that the model's files state",
   },
   signal: { type: unchecked },
 };

@@ -14,6 +14,7 @@ import { type LinePicture, cutLine } from "./line-pictures.ts";
 import { detectorInput, lineInput } from "./picture-tensors.ts";
 import { type ReadPageOptions, defaultMinScore, readPageOptions } from "./read-options.ts";
 import { sortBoxes } from "./reading-order.ts";
+import type { ReadFieldValue } from "./token-fields.ts";
 import { findTextBoxes } from "./text-regions.ts";
 import { type ReadWord, findWords } from "./word-boxes.ts";
 
@@ -44,6 +45,8 @@ export interface ReadLine {
 export interface ReadPage {
   /** Lines in the order of reading. */
   readonly lines: readonly ReadLine[];
+  /** Fields of the page, with a model that reads fields (Donut). */
+  readonly fields?: ReadFieldValue;
   /** Size of the page in pixels. */
   readonly width: number;
   readonly height: number;
@@ -114,13 +117,16 @@ async function recognizeLines(
   signal: AbortSignal | undefined,
 ): Promise<readonly RatedLine[]> {
   const results: RatedLine[] = [];
-  for (const batch of shapeBatches(lines)) {
-    const pictures = batch.map((index) => at(lines, index).picture);
-    const inputRatio = Math.max(minRecognizerRatio, ...pictures.map(ratio));
-    const input = lineInput(pictures, lineHeight, Math.trunc(lineHeight * inputRatio));
-    const decoded = decodeCtc(await runGraph(recognizer, input, signal), dictionary);
-    decoded.forEach((line, place) => (results[at(batch, place)] = { ...line, inputRatio }));
-  }
+  const batches = shapeBatches(lines).map((indices) => {
+    const pictures = indices.map((index) => at(lines, index).picture);
+    return { indices, pictures, inputRatio: Math.max(minRecognizerRatio, ...pictures.map(ratio)) };
+  });
+  await runInTurn(recognizer, batches, {
+    signal,
+    prepare: ({ pictures, inputRatio }) => lineInput(pictures, lineHeight, Math.trunc(lineHeight * inputRatio)),
+    take: ({ indices, inputRatio }, output) =>
+      decodeCtc(output, dictionary).forEach((line, place) => (results[at(indices, place)] = { ...line, inputRatio })),
+  });
   return results;
 }
 
@@ -131,26 +137,57 @@ async function turnUpright(
   signal: AbortSignal | undefined,
 ): Promise<readonly FoundLine[]> {
   const upright = [...lines];
-  for (const batch of shapeBatches(lines)) {
-    const input = lineInput(
-      batch.map((index) => at(lines, index).picture),
-      lineHeight,
-      classifierWidth,
-    );
-    const { data, shape, dataType } = await runGraph(classifier, input, signal);
-    if (!(data instanceof Float32Array) || shape[1] !== 2)
-      throw new InferyardError(
-        "MODEL_UNSUPPORTED",
-        `the classifier gives ${dataType} [${shape.join(", ")}], not float32 [lines, 2]`,
-      );
-    batch.forEach((index, place) => {
-      const line = at(lines, index);
-      const [kept, turned] = [at(data, 2 * place), at(data, 2 * place + 1)];
-      if (turned > kept && turned > turnThreshold)
-        upright[index] = { ...line, picture: turnHalf(line.picture), upsideDown: true };
-    });
-  }
+  await runInTurn(classifier, shapeBatches(lines), {
+    signal,
+    prepare: (batch) =>
+      lineInput(
+        batch.map((index) => at(lines, index).picture),
+        lineHeight,
+        classifierWidth,
+      ),
+    take: (batch, { data, shape, dataType }) => {
+      if (!(data instanceof Float32Array) || shape[1] !== 2)
+        throw new InferyardError(
+          "MODEL_UNSUPPORTED",
+          `the classifier gives ${dataType} [${shape.join(", ")}], not float32 [lines, 2]`,
+        );
+      batch.forEach((index, place) => {
+        const line = at(lines, index);
+        const [kept, turned] = [at(data, 2 * place), at(data, 2 * place + 1)];
+        if (turned > kept && turned > turnThreshold)
+          upright[index] = { ...line, picture: turnHalf(line.picture), upsideDown: true };
+      });
+    },
+  });
   return upright;
+}
+
+/** Runs a graph on one batch after the other. While it computes one, the next is prepared, and the result of the one before is taken. */
+async function runInTurn<Batch>(
+  graph: LoadedGraph,
+  batches: readonly Batch[],
+  {
+    prepare,
+    take,
+    signal,
+  }: {
+    readonly prepare: (batch: Batch) => Tensor;
+    readonly take: (batch: Batch, output: Tensor) => void;
+    readonly signal: AbortSignal | undefined;
+  },
+): Promise<void> {
+  let computing: Promise<Tensor> | undefined;
+  let before: Batch | undefined;
+  for (const batch of batches) {
+    const input = prepare(batch);
+    const output = await computing;
+    computing = runGraph(graph, input, signal);
+    computing.catch(() => {}); // it is thrown where it is awaited
+    if (before !== undefined && output !== undefined) take(before, output);
+    before = batch;
+  }
+  const last = await computing;
+  if (before !== undefined && last !== undefined) take(before, last);
 }
 
 /** Indices of lines, the narrowest first, in batches. */

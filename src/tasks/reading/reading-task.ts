@@ -14,7 +14,7 @@ export const readingTask: MediaTask<PictureSource, ReadPageOptions, ReadPage> = 
   input: "pictures of pages",
   output: "lines with scores and boxes, and their words",
   models:
-    "`*det*.onnx`, `*rec*.onnx` and perhaps `*cls*.onnx` of PP-OCR in one folder; for one line VisionEncoderDecoderModel (TrOCR)",
+    "`*det*.onnx`, `*rec*.onnx` and perhaps `*cls*.onnx` of PP-OCR in one folder; for one line or fields VisionEncoderDecoderModel (TrOCR, Donut)",
   files: ["a dictionary: in the recognizer's metadata, or `*keys*.txt`; for TrOCR tokenizer.json and preprocessor_config.json"],
   pipeline: false,
   load: async () => {

@@ -31,6 +31,11 @@ export interface TranscribeOptions {
   readonly temperature?: number | readonly number[];
   /** Number of texts drawn at a temperature above 0, of which the most probable is taken. Default: 5. */
   readonly bestOf?: number;
+  /**
+   * Number of texts of a beam search, for models of CTC with a vocabulary of words. Default: 100. A Whisper takes the most probable token each time, and refuses
+   * more than 1.
+   */
+  readonly beams?: number;
   /** A text that zlib compresses by more than this factor is too repetitive. Default: 2.4. */
   readonly compressionRatioThreshold?: number;
   /** A text whose tokens have a lower mean log probability is too improbable. Default: -1. */
@@ -112,6 +117,11 @@ export const transcribeOptions: OptionTable<TranscribeOptions> = {
     type: positiveInteger,
     flag: ["--best-of <number>", "texts drawn at a temperature above 0"],
     field: "Number of texts drawn at a temperature above 0, of which the most probable is taken. Default: 5",
+  },
+  beams: {
+    type: positiveInteger,
+    flag: ["--beams <number>", "texts of a beam search, for models of CTC with a vocabulary of words"],
+    field: "Number of texts of a beam search, for models of CTC with a vocabulary of words. Default: 100",
   },
   compressionRatioThreshold: {
     type: number,

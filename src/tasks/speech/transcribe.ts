@@ -14,6 +14,7 @@ import type { SpeechModel } from "./whisper/decode-window.ts";
 import { createSpectrogram } from "./whisper/spectrogram.ts";
 import { findLanguage, transcribeWindows, type WhisperSegment } from "./whisper/transcribe-windows.ts";
 import type { WhisperSettings } from "./whisper/whisper-options.ts";
+import { WindowEncoder } from "./whisper/window-encoder.ts";
 import { toWindowSource } from "./whisper/window-source.ts";
 import { getWhisperVocabulary } from "./whisper/whisper-vocabulary.ts";
 
@@ -62,7 +63,8 @@ export async function transcribe({ model, tokenizer, manifest }: Transcriber, ca
   const { features, vocabulary: width } = model.limits;
   if (features === undefined)
     throw new InferyardError("MODEL_UNSUPPORTED", `${manifest.name} has no encoder that reads a spectrogram`);
-  const whisper = { model, tokenizer, vocabulary: getWhisperVocabulary(tokenizer, manifest, width) };
+  const windows = new WindowEncoder(model);
+  const whisper = { model, tokenizer, vocabulary: getWhisperVocabulary(tokenizer, manifest, width), windows };
   const duration = samples.length / speechSampleRate;
   const ranges = await findSpeech?.(samples, signal);
   const isSilent = ranges?.length === 0;
@@ -72,20 +74,25 @@ export async function transcribe({ model, tokenizer, manifest }: Transcriber, ca
     signal,
   });
   const source = toWindowSource(spectrogram);
-  const opening = { source, seek: 0, frames: spectrogram.frames };
-  const { language, probability } = await findLanguage(whisper, opening, settings.language, signal);
-  const segments: TranscriptSegment[] = [];
-  if (isSilent) return { text: "", language, languageProbability: probability, duration, segments };
-  const times = ranges && new SpeechTimes(ranges, speechSampleRate);
-  const tell = (done: number): void =>
-    onProgress?.({ done: Math.min(times?.restoreTime(done) ?? done, duration), total: duration });
-  for await (const each of transcribeWindows(whisper, source, { language, settings, signal, onProgress: tell })) {
-    const inSpeech = toTranscriptSegment(each);
-    const segment = times?.restore(inSpeech) ?? inSpeech;
-    segments.push(segment);
-    await emit(segment);
+  try {
+    // The language is detected in the window that is decoded first, so that it is encoded once.
+    const first = (await source.next(0, features.frames)) ?? { seek: 0, frames: spectrogram.frames };
+    const { language, probability } = await findLanguage(whisper, { source, ...first }, settings.language, signal);
+    const segments: TranscriptSegment[] = [];
+    if (isSilent) return { text: "", language, languageProbability: probability, duration, segments };
+    const times = ranges && new SpeechTimes(ranges, speechSampleRate);
+    const tell = (done: number): void =>
+      onProgress?.({ done: Math.min(times?.restoreTime(done) ?? done, duration), total: duration });
+    for await (const each of transcribeWindows(whisper, source, { language, settings, signal, onProgress: tell })) {
+      const inSpeech = toTranscriptSegment(each);
+      const segment = times?.restore(inSpeech) ?? inSpeech;
+      segments.push(segment);
+      await emit(segment);
+    }
+    return { text: joinSegments(segments), language, languageProbability: probability, duration, segments };
+  } finally {
+    await windows.release();
   }
-  return { text: joinSegments(segments), language, languageProbability: probability, duration, segments };
 }
 
 /** A segment with its times rounded to thousandths of a second. */

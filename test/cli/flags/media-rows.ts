@@ -75,6 +75,7 @@ export function mediaRows(file: File): Readonly<Record<string, CommandRows>> {
         "--min-score": sets(["0.9"], { minScore: 0.9 }),
         "--words": sets([], { words: true }),
         "--max-new-tokens": sets(["3"], { maxNewTokens: 3 }),
+        "--prompt": sets(["<s_a>"], { prompt: "<s_a>" }),
       },
     },
     detect: {
@@ -98,6 +99,7 @@ export function mediaRows(file: File): Readonly<Record<string, CommandRows>> {
         "--task": sets(["translate"], { task: "translate" }),
         "--timestamps": sets(["word"], { timestamps: "word" }),
         "--best-of": sets(["2"], { bestOf: 2 }),
+        "--beams": sets(["7"], { beams: 7 }),
         "--compression-ratio-threshold": sets(["1.5"], { compressionRatioThreshold: 1.5 }),
         "--log-probability-threshold": sets(["-2"], { logProbabilityThreshold: -2 }),
         "--silence-threshold": sets(["0.3"], { noSpeechThreshold: 0.3 }),

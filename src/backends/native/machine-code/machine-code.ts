@@ -1,9 +1,9 @@
 /** Machine code of the engine's kernels: Linux on x86-64. A browser has src/composition/browser/machine-code.ts instead. */
-import { readFileSync } from "node:fs";
+import { closeSync, openSync, readSync } from "node:fs";
 import { linuxFeatures } from "../../../devices/cpu/cpu-features.ts";
 import type { MachineCode } from "../../../engine/codegen/x64/index.ts";
 import { InferyardError } from "../../../contract/errors.ts";
-import { type X64Level, highestX64Level } from "../../../kernels/simd-levels.ts";
+import { type X64Level, highestX64Level, limitLevel, machineCodeLevels } from "../../../kernels/simd-levels.ts";
 import { loadAddon } from "./addon.ts";
 import { bindMachineKernels } from "./bind-machine-code.ts";
 import { type InstalledObject, installKernels } from "./installed-object.ts";
@@ -20,23 +20,58 @@ export interface MachineCodeSource {
   create(level?: X64Level): MachineCode;
 }
 
+/** The variable that limits machine code of the whole process, whatever the setting `machineCode` of a model says. */
+const variable = "INFERYARD_MACHINE_CODE";
+
 /**
- * Prepares calls of machine code. Throws BACKEND_UNAVAILABLE on other systems and processors, where native addons are not allowed, and where no file can be loaded as code.
- * Undefined in a page, which can call no native code.
+ * Prepares calls of machine code. Throws BACKEND_UNAVAILABLE on other systems and processors, where the variable turns it off, where native addons are not allowed, and
+ * where no file can be loaded as code; CONFIG_INVALID for another value of the variable. Undefined in a page, which can call no native code.
  */
 export const openMachineCode: (() => MachineCodeSource) | undefined = () => {
   const { platform, arch } = process;
   if (platform !== "linux" || arch !== "x64")
     throw new InferyardError("BACKEND_UNAVAILABLE", `machine code is generated for linux x64, and this is ${platform} ${arch}`);
+  const limit = readVariable();
+  if (limit === "off") throw new InferyardError("BACKEND_UNAVAILABLE", `the variable ${variable} turns it off`);
   const addon = loadAddon();
-  const found = readProcessorFeatures(addon);
-  const listed = linuxFeatures(readFileSync("/proc/cpuinfo", "utf8"), arch);
-  const features = found.filter((name) => listed.includes(name));
+  const features = checkedFeatures(readProcessorFeatures(addon), arch);
   const highest = highestX64Level(features);
   if (highest === undefined)
     throw new InferyardError("BACKEND_UNAVAILABLE", "machine code needs a processor with AVX2 and FMA, which this one has not");
-  return { features, level: highest, create: (level = highest) => createMachineCode(addon, level) };
+  const level = limitLevel(highest, limit);
+  return { features, level, create: (wanted = level) => createMachineCode(addon, wanted) };
 };
+
+function readVariable(): keyof typeof machineCodeLevels | "off" | undefined {
+  const value = process.env[variable];
+  if (value === undefined || value === "") return undefined;
+  if (value === "off" || value === "avx2" || value === "avx512" || value === "avx512vnni") return value;
+  throw new InferyardError(
+    "CONFIG_INVALID",
+    `${variable} is "${value}", and may be off, ${Object.keys(machineCodeLevels).join(", ")}`,
+  );
+}
+
+/** The instruction sets that the kernel of the operating system lists as well, where its list can be read: it leaves out those that it has disabled. */
+function checkedFeatures(found: readonly string[], architecture: string): readonly string[] {
+  try {
+    const listed = linuxFeatures(readFirstProcessor(), architecture);
+    return found.filter((name) => listed.includes(name));
+  } catch {
+    return found;
+  }
+}
+
+/** The beginning of /proc/cpuinfo, with the first processor: the whole takes milliseconds where there are many. */
+function readFirstProcessor(): string {
+  const file = openSync("/proc/cpuinfo", "r");
+  try {
+    const bytes = Buffer.alloc(16_384);
+    return bytes.toString("latin1", 0, readSync(file, bytes));
+  } finally {
+    closeSync(file);
+  }
+}
 
 function createMachineCode(addon: LoaderAddon, level: X64Level): MachineCode {
   const objects: InstalledObject[] = [];

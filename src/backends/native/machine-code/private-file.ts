@@ -28,12 +28,20 @@ export function withPrivateFile<Result>(
       writeFileSync(path, bytes, { mode: 0o600, flag: "wx" });
       return load(path);
     } catch (error) {
+      if (isForbidden(error))
+        throw new InferyardError("BACKEND_UNAVAILABLE", `Node.js was started without the permission: ${getMessage(error)}`);
       problems.push(`${parent}: ${getMessage(error)}`);
     } finally {
       if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
     }
   }
   throw new InferyardError("BACKEND_UNAVAILABLE", `machine code cannot be loaded: ${problems.join("; ")}`);
+}
+
+/** Whether Node.js itself forbids addons (`--permission` without `--allow-addons`, `--no-addons`) or files. */
+function isForbidden(error: unknown): boolean {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  return code === "ERR_DLOPEN_DISABLED" || code === "ERR_ACCESS_DENIED";
 }
 
 /** Throws if another user could replace a new folder in this one. */

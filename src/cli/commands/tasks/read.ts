@@ -40,8 +40,7 @@ export function defineRead(command: Command, terminal: Terminal): void {
       for (const [index, picture] of pictures.entries()) {
         const page = await readOne(session, terminal, picture, options);
         if (format === "json") await writeAll(terminal.stdout, `${JSON.stringify(toJson(page, pictures.length > 1))}\n`);
-        if (format === "text")
-          await writeAll(terminal.stdout, `${index > 0 ? "\f" : ""}${page.lines.map(({ text }) => `${text}\n`).join("")}`);
+        if (format === "text") await writeAll(terminal.stdout, `${index > 0 ? "\f" : ""}${toText(page)}`);
         pages.push(page);
       }
       const [first] = pages;
@@ -64,8 +63,14 @@ async function readOne(
   return { ...page, name: picture };
 }
 
-function toJson({ name, model, target, width, height, lines, decision }: NamedResult, isOneOfSeveral: boolean): object {
-  return { ...(isOneOfSeveral ? { file: name } : {}), model, target, width, height, lines, decision };
+/** The lines of a page, or its fields as JSON. */
+function toText({ lines, fields }: NamedResult): string {
+  return fields === undefined ? lines.map(({ text }) => `${text}\n`).join("") : `${JSON.stringify(fields, undefined, 2)}\n`;
+}
+
+function toJson({ name, model, target, width, height, lines, fields, decision }: NamedResult, isOneOfSeveral: boolean): object {
+  const read = { width, height, lines, ...omitUndefined({ fields }) };
+  return { ...(isOneOfSeveral ? { file: name } : {}), model, target, ...read, decision };
 }
 
 function summarize(pages: readonly NamedResult[], { model, target }: NamedResult, format: ReadFlags["format"]): string {

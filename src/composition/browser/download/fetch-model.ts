@@ -15,7 +15,7 @@ import { basename, dirname, join } from "../../../platform/browser/paths.ts";
 import { type FileRequest, fetchFile } from "./fetch-file.ts";
 import { builtinPath, parseReference } from "../reference.ts";
 import { type ManifestFiles, readManifestFiles } from "./manifest-files.ts";
-import { type WeightsCandidate, weightsCandidates } from "./weight-candidates.ts";
+import { type WeightsCandidate, graphPairs, weightsCandidates } from "./weight-candidates.ts";
 
 /** Files requested from a model's folder, and from the subfolder of its transformer module if modules.json names one. */
 const folderFiles = [
@@ -67,7 +67,7 @@ export async function fetchModel(assets: string, reference: string, options: Fet
 async function fetchFolder(load: Load, path: string, variant: string | undefined): Promise<void> {
   const folder = new RemoteFolder(load, path);
   const stated = await folder.describe();
-  await folder.fetchWeights(weightsCandidates(stated, variant), variant);
+  await folder.fetchWeights([...weightsCandidates(stated, variant), ...graphPairs(stated, variant)], variant);
 }
 
 /** Fetches a model given by the URL of its weights. Its configuration is in the same folder, or in the parent of a folder named `onnx`. */
@@ -102,10 +102,14 @@ class RemoteFolder {
     return stated;
   }
 
-  /** Fetches the first candidate that exists, with the files of its external tensors. */
+  /** Fetches the first candidate that exists, with the graphs that belong to it and the files of their external tensors. */
   async fetchWeights(wanted: readonly WeightsCandidate[], variant: string | undefined): Promise<void> {
-    for (const { file, stated = {} } of wanted)
-      if ((await this.#fetch(file, stated)) === "kept") return await this.#fetchBeside(file);
+    for (const { file, stated = {}, others = [] } of wanted) {
+      if ((await this.#fetch(file, stated)) !== "kept") continue;
+      await this.#fetchBeside(file);
+      for (const other of others) if ((await this.#fetch(other, {})) === "kept") await this.#fetchBeside(other);
+      return;
+    }
     const answers = await Promise.all(this.#asked.values());
     if (answers.includes("refused")) throw denied(this.#load.reference);
     throw missing(this.#load, wanted, variant);

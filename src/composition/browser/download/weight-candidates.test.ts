@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ManifestFiles } from "./manifest-files.ts";
-import { weightsCandidates } from "./weight-candidates.ts";
+import { graphPairs, weightsCandidates } from "./weight-candidates.ts";
 
 const plain: ManifestFiles = { inner: "", isStatic: false, others: [], weights: [] };
 const files = (stated: ManifestFiles, variant?: string): string[] => weightsCandidates(stated, variant).map(({ file }) => file);
@@ -22,6 +22,15 @@ describe("weights asked for", () => {
   it("are those of a transformer's folder last, or where they are asked for", () => {
     expect(files(plain).at(-1)).toBe("model.safetensors");
     expect(files(plain, "safetensors")).toEqual(["model.safetensors"]);
+  });
+
+  it("are the two graphs of a model that has no single one, with the suffix of a variant", () => {
+    expect(graphPairs(plain, undefined).slice(0, 2)).toEqual([
+      { file: "onnx/encoder_model.onnx", others: ["onnx/decoder_model_merged.onnx"] },
+      { file: "encoder_model.onnx", others: ["decoder_model_merged.onnx"] },
+    ]);
+    expect(graphPairs(plain, "fp16").at(-1)).toEqual({ file: "vision_model_fp16.onnx", others: ["text_model_fp16.onnx"] });
+    expect(graphPairs({ ...plain, weights: [{ file: "a.onnx", names: ["a"] }] }, undefined)).toEqual([]);
   });
 
   it("are model.safetensors for static embeddings, where modules.json says", () => {

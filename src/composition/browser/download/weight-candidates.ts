@@ -9,7 +9,15 @@ export interface WeightsCandidate {
   /** Relative to the model's folder. */
   readonly file: string;
   readonly stated?: { readonly size?: number; readonly sha256?: string };
+  /** Files that are fetched with it: the other graphs of a model that has several. */
+  readonly others?: readonly string[];
 }
+
+/** Graphs of models that have two, without their suffixes: an encoder with its decoder, and pictures with texts. */
+const pairs = [
+  ["encoder_model", "decoder_model_merged"],
+  ["vision_model", "text_model"],
+] as const;
 
 /** Suffixes of variants, in the order in which a disk's variants are offered. */
 const suffixes = ["", "_fp32", "_fp16", "_bf16", "_int8", "_uint8", "_quantized", "_q4", "_q4f16", "_bnb4"];
@@ -28,6 +36,20 @@ export function weightsCandidates(stated: ManifestFiles, variant: string | undef
   const graphs = [...wanted, ...named].flatMap((file) => [...inFolders("onnx", file), ...inFolders(stated.inner, file)]);
   const transformer = variant === undefined || variant === "safetensors" ? inFolders(stated.inner, "model.safetensors") : [];
   return [...graphs, ...transformer];
+}
+
+/** The files of models with two graphs, which are requested where there is no single one and no manifest names any. A variant names the suffix of both. */
+export function graphPairs({ weights, isStatic, inner }: ManifestFiles, variant: string | undefined): WeightsCandidate[] {
+  if (weights.length > 0 || isStatic) return [];
+  const wanted = suffixes.filter((suffix) => variant === undefined || isCalled(`model${suffix}.onnx`, variant));
+  return wanted.flatMap((suffix) =>
+    pairs.flatMap(([first, second]) =>
+      ["onnx", inner].map((folder) => {
+        const path = (name: string): string => `${folder === "" ? "" : `${folder}/`}${name}${suffix}.onnx`;
+        return { file: path(first), others: [path(second)] };
+      }),
+    ),
+  );
 }
 
 /** A browser has engines for these two formats. */

@@ -101,7 +101,7 @@ export function defineKernel<
   const Optional extends string = never,
   const Count extends string = never,
 >(definition: KernelDefinition<Always, Optional, Count>): Kernel {
-  const { family, pieces, pieceNanoseconds, scratchBytes = 0 } = definition;
+  const { family, pieces, pieceNanoseconds, scratchBytes = 0, machineFunction } = definition;
   const optional = Object.entries<boolean>(definition.optional ?? {}).flatMap(([name, wanted]) => (wanted ? [name] : []));
   const counts = Object.entries<number>(definition.dynamicSizes ?? {});
   const parameters = [...definition.inputs, ...optional, ...definition.outputs, ...(scratchBytes > 0 ? ["scratch"] : [])];
@@ -114,14 +114,20 @@ export function defineKernel<
     pieces,
     pieceNanoseconds,
     scratchBytes,
-    machineKernel(level) {
-      const code = definition.machineFunction?.(level);
-      if (code === undefined) return undefined;
-      const sizes = counts.map((_, operand) => ({ kind: "operand", operand }) as const);
-      const addresses = parameters.map((_, index) => ({ kind: "address", operand: counts.length + index, pieceBytes: 0 }) as const);
-      const range = [0, 1].map((end) => ({ kind: "operand", operand: counts.length + parameters.length + end }) as const);
-      return { key, level, ...code, arguments: [...sizes, ...addresses, ...range] };
-    },
+    ...(machineFunction === undefined
+      ? {}
+      : {
+          machineKernel(level: X64Level): MachineKernel | undefined {
+            const code = machineFunction(level);
+            if (code === undefined) return undefined;
+            const sizes = counts.map((_, operand) => ({ kind: "operand", operand }) as const);
+            const addresses = parameters.map(
+              (_, index) => ({ kind: "address", operand: counts.length + index, pieceBytes: 0 }) as const,
+            );
+            const range = [0, 1].map((end) => ({ kind: "operand", operand: counts.length + parameters.length + end }) as const);
+            return { key, level, ...code, arguments: [...sizes, ...addresses, ...range] };
+          },
+        }),
     emit(f) {
       const sizes = Object.fromEntries(counts.map(([name]) => [name, f.parameter("i32")]));
       const offsets = Object.fromEntries(parameters.map((name) => [name, f.parameter("i32")]));

@@ -41,8 +41,7 @@ export function machineBlockMatmul(request: BlockMatmulRequest, level: X64Level)
   return {
     key,
     level,
-    code: asm.code,
-    stackChanges: asm.stackChanges,
+    ...asm.machineFunction,
     arguments: [
       address("a", 0),
       address("b", blockPanelBytes(layout, k)),

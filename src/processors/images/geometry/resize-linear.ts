@@ -38,38 +38,54 @@ function averageQuads({ width, channels, data }: Picture, output: Uint8Array): v
 }
 
 function interpolate(picture: Picture, output: Picture): void {
-  const { channels, data } = picture;
+  const { channels } = picture;
   const columns = weigh(picture.width, output.width, true);
   const rows = weigh(picture.height, output.height, false);
   const length = output.width * channels;
-  const cache = new Map<number, Int32Array>();
+  const out = output.data;
+  // The two rows that the last output row was made of: source rows are ascending, and most are needed again.
+  let [above, below] = [new Int32Array(length), new Int32Array(length)];
+  let aboveRow = -1;
+  let belowRow = -1;
   for (let y = 0; y < output.height; y++) {
-    const [first = 0, second = 0] = [rows.first[y], rows.second[y]];
-    for (const kept of cache.keys()) if (kept < first) cache.delete(kept);
-    const above = resizedRow(first);
-    const below = resizedRow(second);
-    const [a = 0, b = 0] = [rows.firstWeight[y], rows.secondWeight[y]];
+    const first = rows.first[y] ?? 0;
+    const second = rows.second[y] ?? 0;
+    if (first === belowRow && first !== aboveRow) {
+      [above, below] = [below, above];
+      [aboveRow, belowRow] = [belowRow, aboveRow];
+    }
+    if (first !== aboveRow) resizeRow(picture, first, columns, above);
+    aboveRow = first;
+    if (second !== belowRow) resizeRow(picture, second, columns, below);
+    belowRow = second;
+    const a = rows.firstWeight[y] ?? 0;
+    const b = rows.secondWeight[y] ?? 0;
     const start = y * length;
     for (let x = 0; x < length; x++) {
       const sum = ((a * ((above[x] ?? 0) >> 4)) >> 16) + ((b * ((below[x] ?? 0) >> 4)) >> 16);
-      output.data[start + x] = (sum + 2) >> 2;
+      out[start + x] = (sum + 2) >> 2;
     }
   }
+}
 
-  function resizedRow(y: number): Int32Array {
-    const known = cache.get(y);
-    if (known !== undefined) return known;
-    const row = new Int32Array(length);
-    const start = y * picture.width * channels;
-    for (let x = 0; x < output.width; x++) {
-      const left = start + (columns.first[x] ?? 0) * channels;
-      const right = start + (columns.second[x] ?? 0) * channels;
-      const [a = 0, b = 0] = [columns.firstWeight[x], columns.secondWeight[x]];
+/** One row of the source in the width of the output, times 2048. */
+function resizeRow({ width, channels, data }: Picture, y: number, columns: AxisWeights, row: Int32Array): void {
+  const { first, second, firstWeight, secondWeight } = columns;
+  const start = y * width * channels;
+  let at = 0;
+  for (let x = 0; x < first.length; x++) {
+    const left = start + (first[x] ?? 0) * channels;
+    const right = start + (second[x] ?? 0) * channels;
+    const a = firstWeight[x] ?? 0;
+    const b = secondWeight[x] ?? 0;
+    if (channels === 3) {
+      row[at] = Math.imul(data[left] ?? 0, a) + Math.imul(data[right] ?? 0, b);
+      row[at + 1] = Math.imul(data[left + 1] ?? 0, a) + Math.imul(data[right + 1] ?? 0, b);
+      row[at + 2] = Math.imul(data[left + 2] ?? 0, a) + Math.imul(data[right + 2] ?? 0, b);
+      at += 3;
+    } else
       for (let channel = 0; channel < channels; channel++)
-        row[x * channels + channel] = (data[left + channel] ?? 0) * a + (data[right + channel] ?? 0) * b;
-    }
-    cache.set(y, row);
-    return row;
+        row[at++] = Math.imul(data[left + channel] ?? 0, a) + Math.imul(data[right + channel] ?? 0, b);
   }
 }
 

@@ -1,7 +1,7 @@
 /** Pictures seen through a perspective transform, with bicubic interpolation as OpenCV 5's `warpPerspective` computes it. */
 import type { Picture } from "../picture.ts";
 import type { PictureSize } from "../resize-picture.ts";
-import { roundHalfEven, fusedMultiplyAdd as fused } from "./rounding.ts";
+import { fusedMultiplyAdd as fused } from "./rounding.ts";
 
 const { fround } = Math;
 
@@ -26,12 +26,12 @@ function cubicWeights(alpha: number, weights: Float32Array): void {
  * `inverse`: row-major 3 x 3 matrix from the result to the picture. Sums are float32 with fused multiply-adds, rounded half to even.
  */
 export function warpPerspective(picture: Picture, inverse: Float64Array, size: PictureSize): Picture {
-  const { channels, data: source } = picture;
+  const { width, height, channels, data: source } = picture;
   const matrix = Float32Array.from(inverse);
   const [xx = 0, xy = 0, x0 = 0, yx = 0, yy = 0, y0 = 0, wx = 0, wy = 0, w0 = 0] = matrix;
   const data = new Uint8Array(size.width * size.height * channels);
   const [columnWeights, rowWeights] = [new Float32Array(4), new Float32Array(4)];
-  const columns = new Int32Array(4);
+  const rows = new Int32Array(4);
   for (let y = 0; y < size.height; y++) {
     const rowX = fround(fround(y * xy) + x0);
     const rowY = fround(fround(y * yy) + y0);
@@ -40,28 +40,44 @@ export function warpPerspective(picture: Picture, inverse: Float64Array, size: P
       const scale = 1 / (rowW + wx * x);
       const atX = clampPosition(fround((rowX + xx * x) * scale), picture.width);
       const atY = clampPosition(fround((rowY + yx * x) * scale), picture.height);
-      const [left, top] = [Math.floor(atX) - 1, Math.floor(atY) - 1];
+      const left = Math.floor(atX) - 1;
+      const top = Math.floor(atY) - 1;
       cubicWeights(fround(atX - left - 1), columnWeights);
       cubicWeights(fround(atY - top - 1), rowWeights);
-      for (let column = 0; column < 4; column++) columns[column] = clamp(left + column, picture.width) * channels;
-      const [c0 = 0, c1 = 0, c2 = 0, c3 = 0] = columns;
-      const [a0 = 0, a1 = 0, a2 = 0, a3 = 0] = columnWeights;
+      const c0 = clamp(left, width) * channels;
+      const c1 = clamp(left + 1, width) * channels;
+      const c2 = clamp(left + 2, width) * channels;
+      const c3 = clamp(left + 3, width) * channels;
+      const a0 = columnWeights[0] ?? 0;
+      const a1 = columnWeights[1] ?? 0;
+      const a2 = columnWeights[2] ?? 0;
+      const a3 = columnWeights[3] ?? 0;
+      for (let row = 0; row < 4; row++) rows[row] = clamp(top + row, height) * width * channels;
       const target = (y * size.width + x) * channels;
       for (let channel = 0; channel < channels; channel++) {
         let sum = 0;
         for (let row = 0; row < 4; row++) {
-          const start = clamp(top + row, picture.height) * picture.width * channels + channel;
+          const start = (rows[row] ?? 0) + channel;
           let across = fround((source[start + c0] ?? 0) * a0);
           across = fused(source[start + c1] ?? 0, a1, across);
           across = fused(source[start + c2] ?? 0, a2, across);
           across = fused(source[start + c3] ?? 0, a3, across);
           sum = fused(across, rowWeights[row] ?? 0, sum);
         }
-        data[target + channel] = Math.min(Math.max(roundHalfEven(sum), 0), 255);
+        data[target + channel] = toByte(sum);
       }
     }
   }
   return { width: size.width, height: size.height, channels, data };
+}
+
+/** The nearest byte, the even one of two that are equally near. */
+function toByte(value: number): number {
+  if (value <= 0) return 0;
+  if (value >= 255) return 255;
+  const below = Math.trunc(value);
+  const fraction = value - below;
+  return fraction > 0.5 || (fraction === 0.5 && (below & 1) === 1) ? below + 1 : below;
 }
 
 function clamp(index: number, size: number): number {

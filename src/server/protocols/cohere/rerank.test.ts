@@ -5,7 +5,7 @@ import type { HandlerOptions } from "../../handler.ts";
 import { handlerOf } from "../../../../test/server/fixtures/handler-of.ts";
 
 let runtime: Runtime;
-beforeAll(async () => (runtime = await createRuntime()));
+beforeAll(async () => (runtime = await createRuntime({ host: "inline", threads: 1 })));
 afterAll(() => runtime.dispose());
 
 interface Answer {

@@ -4,7 +4,7 @@ import type { Runtime } from "../../../api/runtime.ts";
 import { type Handler, createHandler } from "../../handler.ts";
 
 let runtime: Runtime;
-beforeAll(async () => (runtime = await createRuntime()));
+beforeAll(async () => (runtime = await createRuntime({ host: "inline", threads: 1 })));
 afterAll(() => runtime.dispose());
 
 describe("POST /api/chunk", () => {

@@ -6,7 +6,7 @@ import { needsData, sharedData } from "../../../../test/fixtures/shared-data.ts"
 import { handlerOf } from "../../../../test/server/fixtures/handler-of.ts";
 
 let runtime: Runtime;
-beforeAll(async () => (runtime = await createRuntime()));
+beforeAll(async () => (runtime = await createRuntime({ host: "inline", threads: 1 })));
 afterAll(() => runtime.dispose());
 
 type Asked = readonly [method: string, path: string, body?: unknown];

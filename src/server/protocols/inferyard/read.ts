@@ -1,5 +1,6 @@
 /** POST /api/read: the text of pictures, sent as a form with files or as JSON with data URLs. */
 import { z } from "@hono/zod-openapi";
+import { omitUndefined } from "../../../contract/checked.ts";
 import { readPageOptions } from "../../../tasks/reading/read-options.ts";
 import type { ReadPage } from "../../../tasks/reading/read-page.ts";
 import { readingTask } from "../../../tasks/reading/reading-task.ts";
@@ -26,9 +27,10 @@ export function readRoute(service: Service, limit: number): Route {
         for (const picture of files) pages.push(await service.runtime.read(picture, { ...options, ...on }));
         return pages;
       });
-      const results = outcome.result.map(({ lines, width, height }) => ({
+      const results = outcome.result.map(({ lines, fields: found, width, height }) => ({
         text: lines.map(({ text }) => text).join("\n"),
         lines,
+        ...omitUndefined({ fields: found }),
         width,
         height,
       }));
@@ -46,6 +48,7 @@ function pageSchema(): z.ZodType {
     lines: z
       .array(z.object({ ...part, words: z.array(word).optional() }))
       .openapi({ description: "Lines in the order of reading" }),
+    fields: z.unknown().openapi({ description: "Fields of the page, with a model that reads fields (Donut)" }).optional(),
     width: z.int().openapi({ description: "Width of the picture in pixels" }),
     height: z.int(),
   });

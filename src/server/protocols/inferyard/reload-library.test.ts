@@ -5,7 +5,7 @@ import type { Runtime } from "../../../api/runtime.ts";
 import { type HandlerOptions, createHandler } from "../../handler.ts";
 
 let runtime: Runtime;
-beforeAll(async () => (runtime = await createRuntime()));
+beforeAll(async () => (runtime = await createRuntime({ host: "inline", threads: 1 })));
 afterAll(() => runtime.dispose());
 
 const keyOf = (name: string, role: "admin" | "reader") => ({

@@ -11,7 +11,7 @@ import { tensorFromJson, tensorToJson } from "./json-data.ts";
 let runtime: Runtime;
 let handler: Handler;
 beforeAll(async () => {
-  runtime = await createRuntime();
+  runtime = await createRuntime({ host: "inline", threads: 1 });
   handler = createHandler(runtime);
 });
 afterAll(() => runtime.dispose());

@@ -6,7 +6,7 @@ import { type Handler, createHandler } from "../../handler.ts";
 let runtime: Runtime;
 let handler: Handler;
 beforeAll(async () => {
-  runtime = await createRuntime();
+  runtime = await createRuntime({ host: "inline", threads: 1 });
   handler = createHandler(runtime);
 });
 afterAll(() => runtime.dispose());

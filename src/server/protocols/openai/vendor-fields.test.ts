@@ -8,7 +8,7 @@ let runtime: Runtime;
 let handler: Handler;
 let expected: Float32Array[];
 beforeAll(async () => {
-  runtime = await createRuntime();
+  runtime = await createRuntime({ host: "inline", threads: 1 });
   handler = createHandler(runtime);
   expected = [...(await runtime.embed(input)).embeddings];
 });

@@ -2,7 +2,10 @@
 import type { MediaModel } from "../../definition/media-task.ts";
 import { runSound, type SoundGraph } from "../sound-graph.ts";
 import { readCtcVocabulary, type CtcVocabulary } from "./ctc-vocabulary.ts";
-import { collapse, takeBest, toWords } from "./decode-ctc.ts";
+import { collapse, type CtcWord, takeBest, toWords } from "./decode-ctc.ts";
+import { yieldToEventLoop } from "../../../platform/event-loop.ts";
+import { CtcBeamSearch, defaultCtcBeamSettings } from "./words/beam-search.ts";
+import { readWordVocabulary, type WordVocabulary } from "./words/read-words.ts";
 import { InferyardError } from "../../../contract/errors.ts";
 
 /** A word with its times in seconds. */
@@ -19,13 +22,13 @@ export interface CtcTranscriptWord {
 /** What was said in a sound. */
 export interface CtcTranscript {
   readonly text: string;
-  /** Ids of the most probable token of each frame, blanks and repetitions included. */
-  readonly ids: Int32Array;
   readonly words: readonly CtcTranscriptWord[];
 }
 
-/** What can be told about a long sound while it is read. */
-export interface CtcProgress {
+/** How a long sound is read. */
+export interface CtcCall {
+  /** Number of texts of a search over words. Throws INPUT_INVALID for a model without a vocabulary of words. Default: 100. */
+  readonly beams?: number | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Called with the number of samples that are done. */
   readonly onSamples?: ((samples: number) => void) | undefined;
@@ -41,41 +44,50 @@ function samplesPerFrame({ manifest }: MediaModel): number {
   return (strides as readonly number[]).reduce((product, stride) => product * stride, 1);
 }
 
+/** Samples that the first frame of the logits is computed from: the receptive field of the convolutions. */
+function samplesOfFrame({ manifest }: MediaModel): number {
+  const { conv_kernel: kernels, conv_stride: strides } = manifest.variants[0]?.config ?? {};
+  if (!Array.isArray(kernels) || !Array.isArray(strides)) return 400;
+  let [field, step] = [1, 1];
+  for (const [layer, kernel] of kernels.entries()) {
+    field += (Number(kernel) - 1) * step;
+    step *= Number(strides[layer] ?? 1);
+  }
+  return Number.isFinite(field) ? field : 400;
+}
+
 /** Transcribes a sound at the sample rate of the model's extractor. Throws MODEL_UNSUPPORTED for a model without a vocabulary. */
 export async function transcribeByCtc(
   model: MediaModel,
   graph: SoundGraph,
   samples: Float32Array,
-  { signal, onSamples }: CtcProgress = {},
+  { beams, signal, onSamples }: CtcCall = {},
 ): Promise<CtcTranscript> {
   const vocabulary = await readCtcVocabulary(model);
+  const decoder = createDecoder(vocabulary, await readWordVocabulary(model, vocabulary), model, beams);
   const stride = samplesPerFrame(model);
   const { sampleRate } = graph.extractor;
+  // A shorter sound has no frame, and a graph fails on it.
+  if (samples.length < samplesOfFrame(model)) return { text: "", words: [] };
   const whole = windowSeconds.whole * sampleRate;
   const overlap = Math.round((windowSeconds.overlap * sampleRate) / stride) * stride;
-  const ids: number[] = [];
-  const logProbabilities: number[] = [];
   for (let start = 0; ;) {
     const end = Math.min(samples.length, start + whole);
     const { shape, data } = await runSound(graph, samples.subarray(start, end), signal);
     const [frames = 0, width = 0] = shape;
     requireWidth(model, vocabulary, width);
-    const best = takeBest(data, width);
     const isLast = end === samples.length;
     const from = start === 0 ? 0 : overlap / stride;
     const to = isLast ? frames : Math.min(frames, (whole - overlap) / stride);
-    ids.push(...best.ids.subarray(from, to));
-    logProbabilities.push(...best.logProbabilities.subarray(from, to));
+    await decoder.push(data.subarray(from * width, to * width), width);
     onSamples?.(isLast ? samples.length : end - overlap);
     if (isLast) break;
     start = end - 2 * overlap;
   }
-  const all = Int32Array.from(ids);
-  const words = toWords(collapse(all, Float64Array.from(logProbabilities), vocabulary.blank), vocabulary);
+  const words = decoder.finish();
   const seconds = (frame: number): number => Math.round(((frame * stride) / sampleRate) * 1000) / 1000;
   return {
     text: words.map(({ word }) => word).join(" "),
-    ids: all,
     words: words.map(({ word, start, end, logProbability, tokens }) => ({
       word,
       start: seconds(start),
@@ -84,6 +96,82 @@ export async function transcribeByCtc(
       tokens,
     })),
   };
+}
+
+/** Makes words of logits, row-major `[frames, width]`, that come in pieces. */
+interface CtcDecoder {
+  push(logits: Float32Array, width: number): Promise<void>;
+  finish(): readonly CtcWord[];
+}
+
+/** A search over words where the model has a vocabulary of words, or else the most probable token of each frame. */
+function createDecoder(
+  vocabulary: CtcVocabulary,
+  words: WordVocabulary | undefined,
+  { manifest }: MediaModel,
+  beams: number | undefined,
+): CtcDecoder {
+  if (words !== undefined) return new WordDecoder(words, vocabulary, manifest.name, beams ?? defaultCtcBeamSettings.beams);
+  if (beams === undefined) return new GreedyDecoder(vocabulary);
+  throw new InferyardError("INPUT_INVALID", `"beams" has no effect on ${manifest.name}, which has no vocabulary of words`, {
+    remedy: 'leave "beams" out, or put a folder language_model with unigrams.txt or an ARPA file beside its weights',
+  });
+}
+
+class GreedyDecoder implements CtcDecoder {
+  readonly #vocabulary: CtcVocabulary;
+  readonly #ids: number[] = [];
+  readonly #logProbabilities: number[] = [];
+
+  constructor(vocabulary: CtcVocabulary) {
+    this.#vocabulary = vocabulary;
+  }
+
+  async push(logits: Float32Array, width: number): Promise<void> {
+    const best = takeBest(logits, width);
+    this.#ids.push(...best.ids);
+    this.#logProbabilities.push(...best.logProbabilities);
+  }
+
+  finish(): readonly CtcWord[] {
+    const tokens = collapse(Int32Array.from(this.#ids), Float64Array.from(this.#logProbabilities), this.#vocabulary.blank);
+    return toWords(tokens, this.#vocabulary);
+  }
+}
+
+/** Frames of a search between which the event loop runs: about a second. */
+const framesAtOnce = 50;
+
+class WordDecoder implements CtcDecoder {
+  readonly #search: CtcBeamSearch;
+  readonly #labels: number;
+  readonly #name: string;
+  readonly #lowerCase: boolean;
+
+  constructor({ alphabet, scores }: WordVocabulary, { lowerCase }: CtcVocabulary, name: string, beams: number) {
+    this.#search = new CtcBeamSearch(alphabet, scores, { ...defaultCtcBeamSettings, beams });
+    this.#labels = alphabet.labels.length;
+    this.#name = name;
+    this.#lowerCase = lowerCase;
+  }
+
+  async push(logits: Float32Array, width: number): Promise<void> {
+    if (width !== this.#labels)
+      throw new InferyardError(
+        "MODEL_INVALID",
+        `${this.#name} has logits of ${width} tokens, and its alphabet has ${this.#labels} labels`,
+      );
+    for (let frame = 0; (frame + 1) * width <= logits.length; frame += 1) {
+      if (frame % framesAtOnce === 0) await yieldToEventLoop();
+      this.#search.push(logits.subarray(frame * width, (frame + 1) * width));
+    }
+  }
+
+  finish(): readonly CtcWord[] {
+    const [best] = this.#search.finish();
+    const words = best?.words ?? [];
+    return this.#lowerCase ? words.map((each) => ({ ...each, word: each.word.toLowerCase() })) : words;
+  }
 }
 
 function requireWidth({ manifest }: MediaModel, { tokens }: CtcVocabulary, width: number): void {

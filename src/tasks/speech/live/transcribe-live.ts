@@ -7,6 +7,7 @@ import { toTranscriptSegment, type Transcriber, type Transcription } from "../tr
 import { joinSegments, type Transcript, type TranscriptSegment } from "../transcript.ts";
 import { openSilero } from "../voice-activity/silero.ts";
 import { findLanguage, requireFeatures, transcribeWindows } from "../whisper/transcribe-windows.ts";
+import { WindowEncoder } from "../whisper/window-encoder.ts";
 import { getWhisperVocabulary } from "../whisper/whisper-vocabulary.ts";
 import type { WindowSource } from "../whisper/window-source.ts";
 import { LiveSpeech } from "./live-speech.ts";
@@ -26,7 +27,9 @@ export interface LiveTranscription extends Pick<Transcription, "settings" | "onP
 export async function transcribeLive({ model, tokenizer, manifest }: Transcriber, call: LiveTranscription): Promise<Transcript> {
   const { settings, onProgress, signal, emit, sound, provisionalSeconds } = call;
   const { bins, frames: width } = requireFeatures(model);
-  const whisper = { model, tokenizer, vocabulary: getWhisperVocabulary(tokenizer, manifest, model.limits.vocabulary) };
+  const windows = new WindowEncoder(model);
+  const vocabulary = getWhisperVocabulary(tokenizer, manifest, model.limits.vocabulary);
+  const whisper = { model, tokenizer, vocabulary, windows };
   const reader = new ChunkReader(sound, speechSampleRate, signal);
   const cutting = { padding: settings.padding, provisionalSeconds };
   const speech = new LiveSpeech(reader, createTracker(call), createLogMel({ mels: bins }), cutting);
@@ -48,6 +51,7 @@ export async function transcribeLive({ model, tokenizer, manifest }: Transcriber
     return { text: joinSegments(segments), language, languageProbability: probability, duration, segments };
   } finally {
     reader.close();
+    await windows.release();
   }
 }
 

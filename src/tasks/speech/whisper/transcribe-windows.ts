@@ -2,9 +2,7 @@
  * Transcribes a spectrogram with Whisper, window by window, as faster-whisper 1.2 and openai-whisper do: each window of 30 seconds is decoded with the text
  * before it, and the next window begins at the last timestamp.
  */
-import type { SequenceId } from "../../../contract/language-model.ts";
 import { InferyardError } from "../../../contract/errors.ts";
-import { omitUndefined } from "../../../contract/checked.ts";
 import type { Tokenizer } from "../../../tokenizers/index.ts";
 import { Random } from "../../generation/sampling/random.ts";
 import { alignWords, requireAlignment } from "./align-words.ts";
@@ -12,6 +10,7 @@ import { type AcceptedWindow, decodeWithFallback } from "./decode-with-fallback.
 import { detectLanguage, type SpeechModel } from "./decode-window.ts";
 import { removeHallucinations } from "./hallucinations.ts";
 import { framesPerSecond, splitSegments, timestampSeconds } from "./split-segments.ts";
+import type { WindowEncoder } from "./window-encoder.ts";
 import type { SourceWindow, WindowSource } from "./window-source.ts";
 import type { WhisperSettings } from "./whisper-options.ts";
 import { decodeText, encodePlain, type WhisperVocabulary } from "./whisper-vocabulary.ts";
@@ -22,6 +21,8 @@ export interface Whisper {
   readonly model: SpeechModel;
   readonly tokenizer: Tokenizer;
   readonly vocabulary: WhisperVocabulary;
+  /** Its encoder in this call. Who makes it releases it. */
+  readonly windows: WindowEncoder;
 }
 
 /** A segment of a transcript. Times are seconds from the start of the sound. */
@@ -56,7 +57,7 @@ const marks: PunctuationMarks = { prepended: "\"'“¿([{-", appended: "\"'.。,
  * model does not know.
  */
 export async function findLanguage(
-  { model, vocabulary }: Whisper,
+  { model, vocabulary, windows }: Whisper,
   { source, seek, frames }: { readonly source: Pick<WindowSource, "read">; readonly seek: number; readonly frames: number },
   given: string | undefined,
   signal: AbortSignal | undefined,
@@ -72,7 +73,7 @@ export async function findLanguage(
     throw new InferyardError("INPUT_INVALID", `the model does not know the language "${given}"`, { remedy: `it knows ${known}` });
   }
   const width = requireFeatures(model).frames;
-  return await withWindow(model, source.read(seek, Math.min(width, frames), width), signal, async (sequence) => {
+  return await windows.keepWindow(source.read(seek, Math.min(width, frames), width), signal, async (sequence) => {
     const [[language, probability] = ["en", 0]] = await detectLanguage(model, sequence, vocabulary, signal);
     return { language, probability };
   });
@@ -93,7 +94,7 @@ export async function* transcribeWindows(
   source: WindowSource,
   { language, settings, signal, onProgress }: TranscriptionRequest,
 ): AsyncGenerator<WhisperSegment, void, undefined> {
-  const { model, tokenizer, vocabulary } = whisper;
+  const { model, tokenizer, vocabulary, windows } = whisper;
   const { timestamps, initialPrompt, conditionOnPreviousText, promptResetOnTemperature } = settings;
   if (timestamps === "word") requireAlignment(model, vocabulary);
   const { frames: width } = requireFeatures(model);
@@ -110,7 +111,7 @@ export async function* transcribeWindows(
       if (segment !== undefined) yield segment;
       continue;
     }
-    const window = await withWindow(model, source.read(seek, frames, width), signal, async (sequence) => {
+    const window = await windows.withWindow(source.read(seek, frames, width), signal, async (sequence) => {
       const prompt = getPrompt(whisper, previous, start, settings);
       const accepted = await decodeWithFallback(
         model,
@@ -175,10 +176,10 @@ async function decodeProvisionally(
     readonly signal: AbortSignal | undefined;
   },
 ): Promise<WhisperSegment | undefined> {
-  const { model, tokenizer, vocabulary } = whisper;
+  const { model, tokenizer, vocabulary, windows } = whisper;
   const own = { ...settings, temperatures: settings.temperatures.slice(0, 1) };
   const { frames: width } = requireFeatures(model);
-  const accepted = await withWindow(model, source.read(seek, frames, width), signal, (sequence) => {
+  const accepted = await windows.withWindow(source.read(seek, frames, width), signal, (sequence) => {
     const prompt = getPrompt(whisper, previous, start, own);
     return decodeWithFallback(
       model,
@@ -195,21 +196,6 @@ async function decodeProvisionally(
     ...getSegment({ ...times, tokens: accepted.tokens, words: [] }, text, seek, accepted, "segment"),
     isProvisional: true,
   };
-}
-
-/** Runs `work` with a sequence that has read a window. */
-async function withWindow<Result>(
-  model: SpeechModel,
-  features: Float32Array<ArrayBuffer>,
-  signal: AbortSignal | undefined,
-  work: (sequence: SequenceId) => Promise<Result>,
-): Promise<Result> {
-  const sequence = await model.createSequence({ features, ...omitUndefined({ signal }) });
-  try {
-    return await work(sequence);
-  } finally {
-    await model.releaseSequence(sequence);
-  }
 }
 
 /** Bins and frames of a window. Throws MODEL_UNSUPPORTED for a model without an encoder of sound. */

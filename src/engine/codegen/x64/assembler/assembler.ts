@@ -12,7 +12,7 @@ import {
   type VectorBits,
   registers,
 } from "./operands.ts";
-import type { StackChange } from "../machine-kernel.ts";
+import type { MachineFunction, StackChange } from "../machine-kernel.ts";
 import { encodeEvex, encodeVex, needsEvex } from "./vector-encoding.ts";
 import { type InstructionName, type InstructionOperands, fieldsOf, vectorInstructions } from "./vector-instructions.ts";
 
@@ -64,9 +64,9 @@ export class Assembler {
     return this.#code.finish();
   }
 
-  /** How `push`, `pop` and `add` have moved the stack pointer so far, for debuggers and profilers. */
-  get stackChanges(): readonly StackChange[] {
-    return this.#stackChanges;
+  /** The code as a function, with how its pushes, pops and additions to rsp move the stack pointer. */
+  get machineFunction(): MachineFunction {
+    return { code: this.code, stackChanges: this.#stackChanges };
   }
 
   /** Number of bytes of instructions so far. */

@@ -1,5 +1,8 @@
 /** Registers that a kernel may use, handed out one by one. */
 
+/** More registers are needed than there are. */
+export class RegistersExhausted extends RangeError {}
+
 /** A set of free registers. What is taken must be released by whoever took it, or stays taken for the rest of the kernel. */
 export class RegisterPool<Name extends number | string> {
   readonly #free: Name[];
@@ -18,17 +21,17 @@ export class RegisterPool<Name extends number | string> {
     return this.#free.length;
   }
 
-  /** Takes the first free register. Throws RangeError if there is none. */
+  /** Takes the first free register. Throws RegistersExhausted if there is none. */
   take(): Name {
     const register = this.#free.shift();
-    if (register === undefined) throw new RangeError(`all ${this.#all.size} ${this.#kind} registers are in use`);
+    if (register === undefined) throw new RegistersExhausted(`all ${this.#all.size} ${this.#kind} registers are in use`);
     return register;
   }
 
-  /** Takes `count` registers. Throws RangeError if there are fewer. */
+  /** Takes `count` registers. Throws RegistersExhausted if there are fewer. */
   takeAll(count: number): Name[] {
     if (count > this.#free.length)
-      throw new RangeError(`${count} ${this.#kind} registers are needed, and ${this.#free.length} are free`);
+      throw new RegistersExhausted(`${count} ${this.#kind} registers are needed, and ${this.#free.length} are free`);
     return this.#free.splice(0, count);
   }
 

@@ -3,14 +3,18 @@
  * of vectors, and a tile has several output channels. The inputs below a tile are copied to scratch memory as [depth][columns] (im2col), unless a 1 x 1
  * window has one tile of channels. Sums begin with the bias and run over the depth in order, fused, so that results are the bits of WebAssembly's.
  */
+import { required } from "../../../../contract/checked.ts";
 import type { Activation } from "../../../ir/operations.ts";
-import { type X64Level, x64Levels } from "../../../../kernels/simd-levels.ts";
+import type { X64Level } from "../../../../kernels/simd-levels.ts";
 import type { ResolvedWindow } from "../../wasm/kernels/convolution/window.ts";
 import { floatBytes, indices } from "../../wasm/kernels/loops/lanes.ts";
 import { tileColumns } from "../../wasm/kernels/matmul/micro-kernel.ts";
-import type { Memory } from "../assembler/operands.ts";
+import type { Memory, Vector } from "../assembler/operands.ts";
+import { RegisterPool } from "../assembler/register-pool.ts";
 import { FunctionFrame } from "../functions/function-frame.ts";
 import { VectorUnit } from "../functions/vector-unit.ts";
+import { activationProgram } from "../lanewise/activation.ts";
+import { emitLanes } from "../lanewise/emit-lanes.ts";
 import type { MachineFunction } from "../machine-kernel.ts";
 import { PatchCopy } from "./patch-copy.ts";
 
@@ -53,16 +57,11 @@ export function convolutionScratchBytes(loops: Pick<ConvolutionLoops, "window" |
 
 /** Generates the function of a convolution: arguments x, weights, bias if there is one, y, scratch, first piece, end of the pieces. Undefined where WebAssembly computes it. */
 export function machineConvolution(loops: ConvolutionLoops, level: X64Level): MachineFunction | undefined {
-  const { window, activation, outputs, channels } = loops;
+  const { window, outputs, channels } = loops;
   const planeBytes = Math.max(window.input[0] * window.input[1], window.output[0] * window.output[1]) * floatBytes;
   const isLarge = window.size[1] > maxWindowColumns || planeBytes * Math.max(...maxRows[16]) > maxPlaneBytes;
-  if (isLarge || channels * outputs === 0 || (activation !== "none" && activation !== "relu")) return undefined;
+  if (isLarge || channels * outputs === 0) return undefined;
   return new ConvolutionFunction(loops, level).emit();
-}
-
-/** Whether there is machine code for some level, so that scratch memory is needed for it. */
-export function hasMachineConvolution(loops: ConvolutionLoops): boolean {
-  return x64Levels.some((level) => machineConvolution(loops, level) !== undefined);
 }
 
 /**
@@ -236,7 +235,7 @@ class ConvolutionFunction {
   /** Generates the loop over output channels. rsi: the patch, or the plane of the first channel at the unit. Changes rdi, rdx, rcx, r8 to r11. */
   #emitTiles(vectors: number, isDirect: boolean): void {
     const { asm } = this.#unit;
-    const { outputs, window, bias } = this.#loops;
+    const { outputs, bias, activation } = this.#loops;
     const rows = this.#rowsOf(vectors);
     asm.load("rdi", this.#arguments.weights);
     asm.multiply("rax", "r15", outputs * this.#depth * floatBytes);
@@ -245,10 +244,7 @@ class ConvolutionFunction {
       asm.multiply("rcx", "r15", outputs * floatBytes);
       asm.integer("add", "rcx", this.#arguments.bias);
     }
-    asm.multiply("rdx", "r12", window.output[1] * floatBytes);
-    asm.multiply("rax", "rbp", tileColumns * floatBytes);
-    asm.add("rdx", "rax");
-    asm.add("rdx", "r14");
+    this.#emitOutputAddress();
     asm.loadImmediate("r8", Math.floor(outputs / rows));
     asm.countDown("r8", () => {
       this.#emitTile(rows, vectors, isDirect);
@@ -257,6 +253,38 @@ class ConvolutionFunction {
       if (bias) asm.add("rcx", rows * floatBytes);
     });
     if (outputs % rows > 0) this.#emitTile(outputs % rows, vectors, isDirect);
+    if (activation !== "none" && activation !== "relu") this.#emitActivation(vectors);
+  }
+
+  /** Sets rdx to the output of the first channel at the unit. Changes rax. */
+  #emitOutputAddress(): void {
+    const { asm } = this.#unit;
+    asm.multiply("rdx", "r12", this.#loops.window.output[1] * floatBytes);
+    asm.multiply("rax", "rbp", tileColumns * floatBytes);
+    asm.add("rdx", "rax");
+    asm.add("rdx", "r14");
+  }
+
+  /** Generates the loop that applies an expensive activation to the stored sums of all channels: its code is not repeated for each sum of a tile. */
+  #emitActivation(vectors: number): void {
+    const { asm, bytes } = this.#unit;
+    const program = required(activationProgram(this.#loops.activation), "the code of an activation");
+    this.#emitOutputAddress();
+    asm.loadImmediate("r8", this.#loops.outputs);
+    asm.countDown("r8", () => {
+      for (const vector of indices(vectors)) {
+        const pool = new RegisterPool<Vector>("vector", indices(this.#unit.vectors));
+        const place = { base: "rdx", displacement: vector * bytes } as const;
+        const sum = pool.take();
+        const isTail = vector === vectors - 1;
+        if (isTail) this.#unit.loadTail(sum, place);
+        else asm.vector("vmovups", sum, place);
+        const result = emitLanes(this.#unit, program, [sum], pool);
+        if (isTail) this.#unit.storeTail(place, result);
+        else asm.vector("vmovupsStore", place, result);
+      }
+      asm.add("rdx", this.#outPlane);
+    });
   }
 
   #emitTile(rows: number, vectors: number, isDirect: boolean): void {

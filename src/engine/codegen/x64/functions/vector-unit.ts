@@ -3,7 +3,6 @@ import { Assembler } from "../assembler/assembler.ts";
 import type { MaskRegister, Memory, Register, Vector, VectorBits } from "../assembler/operands.ts";
 import type { X64Level } from "../../../../kernels/simd-levels.ts";
 
-const laneBits = 32;
 /** The mask of `VectorUnit.setTail`: a mask register in EVEX, otherwise a vector register. */
 const tailMask: MaskRegister = 1;
 const tailVector: Vector = 15;
@@ -62,8 +61,8 @@ export class VectorUnit {
     return this.asm.integers(...Array<number>(this.hasEvex ? 1 : this.lanes).fill(value));
   }
 
-  /** Lanes of integers as bits of float32 vectors are 32 bits wide. */
-  get laneBits(): number {
-    return laneBits;
+  /** The mask register of the tail, in EVEX. */
+  get tailMask(): MaskRegister {
+    return tailMask;
   }
 }

@@ -15,7 +15,7 @@ import { floatBytes, indices } from "../../wasm/kernels/loops/lanes.ts";
 import type { Assembler } from "../assembler/assembler.ts";
 import type { Memory, Register, Vector } from "../assembler/operands.ts";
 import { FloatCode } from "../math/float-code.ts";
-import type { MachineArgument, MachineKernel, StackChange } from "../machine-kernel.ts";
+import type { MachineArgument, MachineFunction, MachineKernel } from "../machine-kernel.ts";
 import { type VectorTarget, openAssembler, vectorTarget } from "../vector-target.ts";
 import { emitTileStep } from "./float-tile.ts";
 import { emitPanelCopy } from "./panel-copy.ts";
@@ -45,12 +45,10 @@ export function machineBatchedMatmul(request: BatchedMatmulRequest, level: X64Le
     operand: dynamicSizes.length + parameters.indexOf(name),
     pieceBytes: 0,
   });
-  const generator = new BatchedCode(request, vectorTarget(level));
   return {
     key,
     level,
-    code: generator.emit(),
-    stackChanges: generator.stackChanges,
+    ...new BatchedCode(request, vectorTarget(level)).emit(),
     arguments: [
       address("a"),
       address("b"),
@@ -81,12 +79,7 @@ class BatchedCode {
     this.#code = new FloatCode(asm, vectors);
   }
 
-  /** See `MachineKernel.stackChanges`, once the code is emitted. */
-  get stackChanges(): readonly StackChange[] {
-    return this.#asm.stackChanges;
-  }
-
-  emit(): Uint8Array<ArrayBuffer> {
+  emit(): MachineFunction {
     const asm = this.#asm;
     const { n } = this.#request;
     for (const register of saved) asm.push(register);
@@ -118,7 +111,7 @@ class BatchedCode {
     asm.add("rsp", slotBytes);
     for (const register of saved.toReversed()) asm.pop(register);
     asm.return();
-    return asm.code;
+    return asm.machineFunction;
   }
 
   /** A dynamic size of the kernel. */

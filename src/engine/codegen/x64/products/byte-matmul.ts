@@ -55,9 +55,8 @@ export function machineByteMatmul(request: ByteMatmulRequest, level: X64Level): 
   return {
     key: kernel.key,
     level,
-    code: new ProductLoops(asm, shape, generate).emit(),
+    ...new ProductLoops(asm, shape, generate).emit(),
     arguments: productArguments(kernel, shape),
-    stackChanges: asm.stackChanges,
   };
 }
 

@@ -26,9 +26,8 @@ export function machineMatmul(request: MatmulRequest, level: X64Level): MachineK
   return {
     key: kernel.key,
     level,
-    code: new ProductLoops(asm, shape, tileGenerator(code, request, target)).emit(),
+    ...new ProductLoops(asm, shape, tileGenerator(code, request, target)).emit(),
     arguments: productArguments(kernel, shape),
-    stackChanges: asm.stackChanges,
   };
 }
 

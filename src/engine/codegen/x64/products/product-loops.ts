@@ -4,7 +4,7 @@ import { floatBytes } from "../../wasm/kernels/loops/lanes.ts";
 import type { Kernel } from "../../wasm/kernel.ts";
 import type { Assembler } from "../assembler/assembler.ts";
 import type { Memory, Register } from "../assembler/operands.ts";
-import type { MachineArgument } from "../machine-kernel.ts";
+import type { MachineArgument, MachineFunction } from "../machine-kernel.ts";
 import { emitRowTiles } from "./row-tiles.ts";
 
 /** Registers of the caller that the code keeps. */
@@ -91,7 +91,7 @@ export class ProductLoops {
     this.#generate = generate;
   }
 
-  emit(): Uint8Array<ArrayBuffer> {
+  emit(): MachineFunction {
     const asm = this.#asm;
     const { n, tiling, hasColumnScales } = this.#shape;
     for (const register of saved) asm.push(register);
@@ -113,7 +113,7 @@ export class ProductLoops {
     asm.add("rsp", slotBytes);
     for (const register of saved.toReversed()) asm.pop(register);
     asm.return();
-    return asm.code;
+    return asm.machineFunction;
   }
 
   /** Rows of the whole product, from the number of row blocks. */

@@ -6,6 +6,7 @@ import { type Kernel, defineKernel } from "../../kernel.ts";
 import { activate } from "../../math/activation.ts";
 import { offsetBy } from "../loops/addressing.ts";
 import { floatBytes, storeLanes } from "../loops/lanes.ts";
+import { type WindowFunction, hasWindowFunction, machineWindow, windowScratchBytes } from "../../../x64/convolution/sliding-window.ts";
 import { copyPlane, fillMargins, isUnpadded, paddedPlaneBytes } from "./padded-plane.ts";
 import { forWindowPositions } from "./sliding-window.ts";
 import type { ResolvedWindow } from "./window.ts";
@@ -31,6 +32,8 @@ export function depthwise(request: DepthwiseRequest): Kernel {
   const { size, output } = window;
   const taps = size[0] * size[1];
   const copies = !isUnpadded(window);
+  const machine: WindowFunction = { window, compute: { kind: "weights", channels, bias, activation } };
+  const hasMachineCode = type === "float32" && hasWindowFunction(machine);
   return defineKernel({
     family: "depthwise",
     request: { channels, window, bias, activation, type },
@@ -39,8 +42,10 @@ export function depthwise(request: DepthwiseRequest): Kernel {
     outputs: ["y"],
     pieces: batch * channels,
     pieceNanoseconds: output[0] * output[1] * (taps * 0.1 + 1) + 20,
-    scratchBytes: copies ? paddedPlaneBytes(window) : 0,
-    emit(f, { x, weights, y, bias: biasAt, scratch }, from, to) {
+    scratchBytes: Math.max(copies ? paddedPlaneBytes(window) : 0, hasMachineCode ? windowScratchBytes(window) : 0),
+    machineFunction: (level) => (hasMachineCode ? machineWindow(machine, level) : undefined),
+    emit(f, { x, weights, y, bias: biasAt, scratch: scratchAt }, from, to) {
+      const scratch = copies ? scratchAt : undefined;
       if (scratch !== undefined) fillMargins(f, window, scratch, 0);
       f.range(from, to, 1, (plane) => {
         const channel = f.value(i32.remU(plane, i32.const(channels)));

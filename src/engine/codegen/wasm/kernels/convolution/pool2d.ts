@@ -6,6 +6,7 @@ import { f32x4, i32x4, v128 } from "../../assembler/vector.ts";
 import { type Kernel, defineKernel } from "../../kernel.ts";
 import { offsetBy } from "../loops/addressing.ts";
 import { floatBytes, storeLanes } from "../loops/lanes.ts";
+import { type WindowFunction, hasWindowFunction, machineWindow, windowScratchBytes } from "../../../x64/convolution/sliding-window.ts";
 import { copyPlane, fillMargins, isUnpadded, paddedPlaneBytes } from "./padded-plane.ts";
 import { type WindowPosition, forWindowPositions } from "./sliding-window.ts";
 import { type ResolvedWindow, type KernelWindow, resolveWindow } from "./window.ts";
@@ -32,6 +33,10 @@ export function pool2d(request: Pool2dRequest): Kernel {
   const window = resolveWindow(request.window);
   const { size, output, input } = window;
   const counts = kind === "average" && window.pads.some((pad, side) => pad !== countedPads[side]);
+  const copies = !isUnpadded(window);
+  const share = 1 / (size[0] * size[1]);
+  const machine: WindowFunction = { window, compute: kind === "max" ? { kind } : { kind: "sum", share } };
+  const hasMachineCode = !counts && hasWindowFunction(machine);
   return defineKernel({
     family: "pool2d",
     request: { kind, window, countedPads: counts ? countedPads : undefined },
@@ -39,8 +44,10 @@ export function pool2d(request: Pool2dRequest): Kernel {
     outputs: ["y"],
     pieces: planes,
     pieceNanoseconds: output[0] * output[1] * (size[0] * size[1] * 0.1 + 1) + 20,
-    scratchBytes: isUnpadded(window) ? 0 : paddedPlaneBytes(window),
-    emit(f, { x, y, scratch }, from, to) {
+    scratchBytes: Math.max(copies ? paddedPlaneBytes(window) : 0, hasMachineCode ? windowScratchBytes(window) : 0),
+    machineFunction: (level) => (hasMachineCode ? machineWindow(machine, level) : undefined),
+    emit(f, { x, y, scratch: scratchAt }, from, to) {
+      const scratch = copies ? scratchAt : undefined;
       const margin = kind === "max" ? Number.NEGATIVE_INFINITY : 0;
       if (scratch !== undefined) fillMargins(f, window, scratch, margin);
       f.range(from, to, 1, (plane) => {
@@ -51,9 +58,8 @@ export function pool2d(request: Pool2dRequest): Kernel {
           const total = f.value(f32x4.const(margin));
           const combine = kind === "max" ? f32x4.max : f32x4.add;
           place.forTaps((value) => f.set(total, combine(total, value)));
-          const share = f32x4.const(1 / (size[0] * size[1]));
           const counted = (): Local<"v128"> => countTaps(f, window, countedPads, place);
-          const average = counts ? f32x4.div(total, counted()) : f32x4.mul(total, share);
+          const average = counts ? f32x4.div(total, counted()) : f32x4.mul(total, f32x4.const(share));
           storeLanes(f, f.value(i32.add(target, place.offset)), kind === "max" ? total : average, place.lanes);
         });
       });
