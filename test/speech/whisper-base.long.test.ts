@@ -42,7 +42,7 @@ describe.skipIf(skip)(name, () => {
   );
   let runtime: Runtime;
   beforeAll(async () => {
-    runtime = await createRuntime({ host: "inline", target: "native" });
+    runtime = await createRuntime({ host: "inline", target: "native", threads: 1 });
   });
   afterAll(() => runtime.dispose());
 
