@@ -5,7 +5,7 @@ import { type QuantizationRangeRequest, quantizationRange } from "../../wasm/ker
 import { floatBytes, indices, laneCount } from "../../wasm/kernels/loops/lanes.ts";
 import { Assembler } from "../assembler/assembler.ts";
 import type { Memory, Vector } from "../assembler/operands.ts";
-import type { MachineArgument, MachineKernel } from "../machine-kernel.ts";
+import type { MachineArgument, MachineFunction, MachineKernel } from "../machine-kernel.ts";
 
 const maxQuantum = 255;
 /** Vectors of one pass through the loop: minima, maxima and signs of NaN of each are independent. */
@@ -33,7 +33,7 @@ export function machineQuantizationRange(request: QuantizationRangeRequest, leve
   return {
     key,
     level,
-    code: emitCode(request.columns % laneCount),
+    ...emitCode(request.columns % laneCount),
     arguments: [
       address("x", 0),
       address("scale", floatBytes),
@@ -46,7 +46,7 @@ export function machineQuantizationRange(request: QuantizationRangeRequest, leve
 }
 
 /** Arguments: rdi x, rsi scale, rdx zero point, rcx first row, r8 rows, r9 whole blocks of 4 elements of a row. */
-function emitCode(rest: number): Uint8Array<ArrayBuffer> {
+function emitCode(rest: number): MachineFunction {
   const asm = new Assembler({ bits: 256, hasEvex: false });
   // The first row: rows have r9 * 4 + rest elements.
   asm.move("rax", "r9");
@@ -71,7 +71,7 @@ function emitCode(rest: number): Uint8Array<ArrayBuffer> {
     asm.add("rdx", 1);
   });
   asm.return();
-  return asm.code;
+  return asm.machineFunction;
 }
 
 /** Runs the body for whole groups of `blocks` blocks of 4 elements of the row; rdi moves on. Groups of more than one leave a rest below them. */

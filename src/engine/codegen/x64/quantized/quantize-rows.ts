@@ -8,7 +8,7 @@ import { type QuantizeRowsRequest, quantizeRows } from "../../wasm/kernels/quant
 import { floatBytes } from "../../wasm/kernels/loops/lanes.ts";
 import type { Vector } from "../assembler/operands.ts";
 import { FloatCode } from "../math/float-code.ts";
-import type { MachineArgument, MachineKernel } from "../machine-kernel.ts";
+import type { MachineArgument, MachineFunction, MachineKernel } from "../machine-kernel.ts";
 import { TileColumns } from "../products/store-tile.ts";
 import { type VectorTarget, openAssembler, vectorTarget } from "../vector-target.ts";
 
@@ -33,7 +33,7 @@ export function machineQuantizeRows(request: QuantizeRowsRequest, level: X64Leve
   return {
     key,
     level,
-    code: new QuantizeRowsCode(columns, vectorTarget(level)).emit(),
+    ...new QuantizeRowsCode(columns, vectorTarget(level)).emit(),
     arguments: [
       address("x", columns * floatBytes),
       address("y", rowBytes(columns)),
@@ -73,7 +73,7 @@ class QuantizeRowsCode {
     this.#largest = vectors.take();
   }
 
-  emit(): Uint8Array<ArrayBuffer> {
+  emit(): MachineFunction {
     const { asm } = this.#code;
     const runs = Math.floor(this.#columns / runSize);
     const rest = this.#columns % runSize;
@@ -108,7 +108,7 @@ class QuantizeRowsCode {
       asm.add("rsi", rowBytes(this.#columns));
     });
     asm.return();
-    return asm.code;
+    return asm.machineFunction;
   }
 
   /** Quantizes some neighbouring elements, and keeps the larger of their two sums of squares. */
