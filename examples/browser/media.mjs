@@ -88,20 +88,25 @@ async function openMicrophone(onHeard) {
   context.createMediaStreamSource(device).connect(node);
   let heard = 0;
   let end;
+  let hear;
+  let isOpen = true;
   const close = () => {
-    node.port.onmessage = null;
+    isOpen = false;
+    node.port.removeEventListener("message", hear);
     for (const track of device.getTracks()) track.stop();
-    if (context.state !== "closed") void context.close();
+    void context.close();
   };
   const chunks = new ReadableStream({
     start: (controller) => {
-      node.port.onmessage = ({ data }) => {
+      hear = ({ data }) => {
         controller.enqueue(data);
         heard += data.length;
         onHeard(heard / context.sampleRate);
       };
+      node.port.addEventListener("message", hear);
+      node.port.start();
       end = () => {
-        if (context.state === "closed") return;
+        if (!isOpen) return;
         close();
         controller.close(); // what was heard until now is still transcribed
       };

@@ -120,7 +120,7 @@ async function until(condition: () => Promise<boolean> | boolean): Promise<void>
   const own = turn;
   while (!(await condition())) {
     if (own !== turn) throw new Error("the test is over");
-    await sleep(20);
+    await sleep(50); // each look at the metrics is a request of some milliseconds
   }
 }
 

@@ -113,7 +113,7 @@ export async function readSettingsFile(path: string, mayLack: boolean): Promise<
 }
 
 /** Variables with the prefix INFERYARD_ that are not settings. */
-const otherVariables: ReadonlySet<string> = new Set(["INFERYARD_CONFIG", "INFERYARD_HOME"]);
+const otherVariables: ReadonlySet<string> = new Set(["INFERYARD_CONFIG", "INFERYARD_HOME", "INFERYARD_MACHINE_CODE_FILES"]);
 
 async function environmentSettings(environment: SettingsSources["environment"]): Promise<Settings> {
   const variables = ours(environment);

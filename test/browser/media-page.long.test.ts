@@ -33,13 +33,11 @@ const keepSound = `
       super(context, name);
       globalThis.heard = { rate: context.sampleRate, chunks: [] };
       const { port } = this;
-      globalThis.Object.defineProperty(this, "port", {
-        value: {
-          set onmessage(listener) {
-            port.onmessage = listener && ((event) => (heard.chunks.push(event.data.slice()), listener(event)));
-          },
-        },
-      });
+      const add = port.addEventListener.bind(port);
+      const remove = port.removeEventListener.bind(port);
+      let wrapped;
+      port.addEventListener = (type, listener) => add(type, (wrapped = (event) => (heard.chunks.push(event.data.slice()), listener(event))));
+      port.removeEventListener = (type) => remove(type, wrapped);
     }
   };
 `;

@@ -1,7 +1,7 @@
 /**
  * Every flag of every command arrives where its name says: in the settings of the runtime, in the options or arguments of the function of the library that
  * does the work, or in what is printed or written. The library is one that notes what it is asked and computes nothing. What the options do is seen in
- * test/tasks/every-option.test.ts and test/cli/every-setting.test.ts; a flag of each kind is tried with real models in test/cli/option-kinds.test.ts.
+ * test/tasks/every-option.test.ts and test/cli/every-setting.test.ts; a flag of each kind is tried with real models in test/cli/option-kinds.long.test.ts.
  *
  * @isolated since it replaces modules by others
  */

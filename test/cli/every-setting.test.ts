@@ -280,7 +280,7 @@ const settings: { readonly [Name in keyof RuntimeSettings]-?: Case<RuntimeSettin
   maxProcessMemory: {
     given: "1GB",
     backends: () => [failing()],
-    look: async ({ runtime }) => (await runtime.load(model)).decision.selected?.host, // test/runtime/supervision.test.ts fills processes
+    look: async ({ runtime }) => (await runtime.load(model)).decision.selected?.host, // test/runtime/supervision.long.test.ts fills processes
   },
   maxProcessGrowth: {
     given: 1,
@@ -453,7 +453,7 @@ describe("an option of a load has an effect", () => {
 
 describe("a setting of inferyard.yaml has an effect", () => {
   it("each one is that of a runtime above, of a call, or of the server", () => {
-    const ofCalls = ["model", "variant", "batchTokens"]; // test/cli/option-kinds.test.ts and test/tasks/every-option.test.ts see them
+    const ofCalls = ["model", "variant", "batchTokens"]; // test/cli/option-kinds.long.test.ts and test/tasks/every-option.test.ts see them
     const ofServer = ["server"]; // test/server/serve-settings.test.ts
     const known = new Set([...Object.keys(settings), ...ofCalls, ...ofServer, "library", "xla"]);
     expect(settingNames.filter((name) => !known.has(name))).toEqual([]);

@@ -15,7 +15,16 @@ export function openLevel(level: X64Level): MachineCode | string {
   return create(level);
 }
 
-type Values = Float32Array | Int32Array | Uint8Array | Int8Array | Uint16Array | Int16Array | Uint32Array | BigInt64Array | Float64Array;
+type Values =
+  | Float32Array
+  | Int32Array
+  | Uint8Array
+  | Int8Array
+  | Uint16Array
+  | Int16Array
+  | Uint32Array
+  | BigInt64Array
+  | Float64Array;
 
 /**
  * The bytes of the last parameter but scratch, by WebAssembly and by machine code; in one call, and in `calls` calls from the last to the first. Throws if a byte behind a
@@ -31,7 +40,10 @@ export function runBoth(
   const memory = new KernelMemory(1024 * 1024 + kernel.scratchBytes + 2 * outputBytes);
   const offsets = new Map(Object.entries(inputs).map(([name, values]) => [name, memory.put(values).offset]));
   const output = memory.room(Uint8Array, outputBytes);
-  offsets.set("y", output.offset).set("output", output.offset).set("scratch", memory.room(Uint8Array, kernel.scratchBytes).offset);
+  offsets
+    .set("y", output.offset)
+    .set("output", output.offset)
+    .set("scratch", memory.room(Uint8Array, kernel.scratchBytes).offset);
   const operands = kernel.parameters.map((name) => offsets.get(name)!);
   memory.run(kernel, operands);
   const wasm = output.data.slice();

@@ -5,7 +5,6 @@ import type { Kernel } from "../../src/engine/codegen/wasm/kernel.ts";
 import { type MachineCode, type MachineKernel, withMachineCode } from "../../src/engine/codegen/x64/index.ts";
 import { type X64Level, highestX64Level, levelRank } from "../../src/kernels/simd-levels.ts";
 import { wasmPageBytes } from "../../src/engine/codegen/wasm/assembler/webassembly.ts";
-import { expect } from "vitest";
 import { KernelMemory, type Numbers, features } from "./kernel-memory.ts";
 
 export class MachineLevel {
@@ -29,7 +28,7 @@ export class MachineLevel {
   }
 
   /**
-   * Runs a kernel as WebAssembly and as machine code, the latter in `splits` calls, and compares the bits of the output, the last of the operands. `last`: the
+   * Runs a kernel as WebAssembly and as machine code, the latter in `splits` calls, and throws if the bits of the output, the last of the operands, differ. `last`: the
    * operand that is at the end of the memory; reading far beyond it ends the process.
    */
   expectSameBits(
@@ -63,7 +62,7 @@ export class MachineLevel {
     this.run(memory, kernel, code, offsets, splits);
     const computed = bits();
     const different = expected.findIndex((byte, index) => byte !== computed[index]);
-    expect(different, `${kernel.key}: the first byte that differs`).toBe(-1);
+    if (different >= 0) throw new Error(`${kernel.key}: byte ${different} of the output differs`);
   }
 
   /** Runs machine code in as many calls as `splits` asks for, from the last pieces to the first, and checks what lies behind tensors. */

@@ -210,7 +210,7 @@ describe.skipIf(skip)(title, () => {
   const biases: Readonly<Record<number, number>>[] = [];
 
   beforeAll(async () => {
-    runtime = await createRuntime({ target: "native", host: "inline" });
+    runtime = await createRuntime({ target: "native", host: "inline", threads: 1 });
     for (const name of ["tiny-random-llama", "tiny-random-qwen2", "tiny-random-gemma"]) {
       const own = join(folder, name);
       cpSync(`${sharedData}${name}`, own, { recursive: true });

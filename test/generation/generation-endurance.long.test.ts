@@ -45,7 +45,7 @@ describe.skipIf(skip)(title, () => {
   });
 
   it("a killed process ends its streams with HOST_DIED, and the next call starts another", async () => {
-    await using runtime = await createRuntime({ target: "native", host: "process" });
+    await using runtime = await createRuntime({ target: "native", host: "process", threads: 1 });
     const before = new Set(childrenOf(process.pid));
     const options = { model: folder, ignoreEndTokens: true, maxNewTokens: 900 } as const;
     await runtime.generate("Hello", { ...options, maxNewTokens: 2 });

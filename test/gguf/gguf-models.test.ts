@@ -87,12 +87,14 @@ describe.skipIf(skip)(title, () => {
     for (const { name: promise, run } of skip ? [] : languageCasesOnOneModel(subject))
       it(promise, async () => expect(await run()).toBeUndefined());
 
-    it.each(files)("$file has the logits of PyTorch", async ({ file, type, items }) => {
+    // How llama.cpp decodes the other types is not ours to test: one file each time, all with TEST_SLOW=1.
+    const own = runsAll || name === "native" ? files : files.slice(0, 1);
+    it.each(own)("$file has the logits of PyTorch", async ({ file, type, items }) => {
       const tolerance = tolerances[name][type === "F32" ? "F32" : type.startsWith("TQ") ? "ternary" : "other"];
       const model = await load(backend, file);
       try {
-        const own = runsAll || type === "F32" ? items : items.slice(0, 1);
-        for (const { input_ids: prompt, greedy_12: greedy, greedy_margin: margin, last_token_logits: golden } of own) {
+        const read = runsAll || type === "F32" ? items : items.slice(0, 1);
+        for (const { input_ids: prompt, greedy_12: greedy, greedy_margin: margin, last_token_logits: golden } of read) {
           const sequence = await model.createSequence();
           let [logits = new Float32Array()] = await model.decode([{ sequence, tokens: prompt }]);
           const expected = floats(golden.data);

@@ -67,7 +67,7 @@ describe.skipIf(lacksData || lacksPrograms || real === undefined)(title, () => {
     "%s is refused by doctor and at a reload",
     async (name) => {
       const path = patchedLibrary(folder, real ?? "", wrongLibraries[name]?.patches ?? {});
-      const wrong = await createRuntime({ library: path });
+      const wrong = await createRuntime({ library: path, threads: 1 });
       const found = (await wrong.backends({ run: true })).find(({ backend }) => backend === "library");
       await wrong.dispose();
       expect(JSON.stringify(found)).toMatch(/a tiny model gives wrong logits/);
@@ -87,7 +87,7 @@ describe.skipIf(lacksData || lacksPrograms || real === undefined)(title, () => {
   it("multiplies weights in blocks wrongly is refused by doctor", async () => {
     for (const kernel of ["ggml_vec_dot_q4_K_q8_K", "ggml_vec_dot_q6_K_q8_K"].slice(0, amount(2, 1))) {
       const path = patchedLibrary(folder, real ?? "", { [kernel]: "ret" });
-      const wrong = await createRuntime({ library: path });
+      const wrong = await createRuntime({ library: path, threads: 1 });
       const found = (await wrong.backends({ run: true })).find(({ backend }) => backend === "library");
       await wrong.dispose();
       expect(JSON.stringify(found), kernel).toMatch(/a tiny model gives/);

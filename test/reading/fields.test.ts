@@ -1,4 +1,4 @@
-/** Reading fields with Donut, and models that do not read pages: a tiny Donut with random weights, what PyTorch makes of it (scripts/goldens/images/donut.py). */
+/** Fields with Donut, captions, and models that do not read: tiny models with random weights, and what PyTorch makes of them (scripts/goldens/images/donut.py, caption.py). */
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -49,6 +49,17 @@ describe("reading fields", () => {
     const text = await inferyard(flags);
     expect([text.code, JSON.parse(text.stdout)]).toEqual([0, fields]);
     expect(JSON.parse((await inferyard([...flags, "--json"])).stdout)).toMatchObject({ fields });
+  });
+});
+
+describe("captions of ViT and GPT-2, whose decoder keeps its own tokens alone", () => {
+  const caption = fileURLToPath(new URL("fixtures/caption", import.meta.url));
+
+  it.each(["onnx:cpu", "native:cpu", "wasm:cpu"])("are PyTorch's on %s", async (target) => {
+    const { ids, text } = JSON.parse(readFileSync(join(caption, "goldens.json"), "utf8")) as { ids: number[]; text: string };
+    const read = await runtime.read(picture, { model: caption, target, maxNewTokens: ids.length });
+    expect(read).toMatchObject({ target, lines: [{ text }] });
+    await expect(runtime.read(picture, { model: caption, target, prompt: "a" })).rejects.toMatchObject({ code: "INPUT_INVALID" });
   });
 });
 

@@ -26,7 +26,7 @@ describe.skipIf(skip)(name, () => {
       model = await fetchPpOcr();
     }),
   );
-  beforeAll(async () => (runtime = await createRuntime()));
+  beforeAll(async () => (runtime = await createRuntime({ threads: 1 })));
   afterAll(() => runtime?.dispose());
 
   const pages = skip ? [] : (JSON.parse(readFileSync(`${folder}goldens.json`, "utf8")) as { pages: GoldenPage[] }).pages;

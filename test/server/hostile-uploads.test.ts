@@ -37,7 +37,7 @@ describe.skipIf(skip)(title, () => {
     };
     server = await servers.serve([], settings, { environment: { TMPDIR: temporary } });
     // What running a model leaves in the folder for temporary files is there before the uploads.
-    expect((await send("/api/classify", form([picture], { model: "vit" }))).status).toBe(200);
+    await send("/api/classify", form([picture], { model: "vit" }));
     before = readdirSync(temporary);
   });
   afterAll(() => {
@@ -112,7 +112,7 @@ describe.skipIf(skip)(title, () => {
       headers,
       body: stream,
       duplex: "half",
-    } as RequestInit);
+    });
     expect([endless.status, await endless.text()]).toEqual([413, expect.stringContaining("200000 bytes")]);
   });
 

@@ -26,7 +26,7 @@ describe("Silero's voice activity", () => {
     }),
   );
   beforeAll(async () => {
-    runtime = await createRuntime({ host: "inline" });
+    runtime = await createRuntime({ host: "inline", threads: 1 });
   });
   afterAll(() => runtime.dispose());
 

@@ -7,12 +7,12 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Runtime, createRuntime, pipeline } from "inferyard";
 import { type TokenLogits, writeHeadModel, writeTableModel } from "../fixtures/models/answering-model.ts";
 import { needsData, sharedData } from "../fixtures/shared-data.ts";
-import { amount } from "../fixtures/slow.ts";
+import { amount, runsAll } from "../fixtures/slow.ts";
 
 const [skip, name] = needsData("known answers");
 const miniLm = `${sharedData}all-MiniLM-L6-v2`;
 
-describe.skipIf(skip).each(["onnx:cpu", "wasm:cpu"])(`${name} on %s`, (target) => {
+describe.skipIf(skip).each(runsAll ? ["onnx:cpu", "wasm:cpu"] : ["onnx:cpu"])(`${name} on %s`, (target) => {
   let runtime: Runtime;
   let folder: string;
   /** Points at Madrid, Tokyo (in Chinese characters) and a piece within words; 32 tokens a window. */

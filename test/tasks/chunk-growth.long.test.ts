@@ -1,6 +1,6 @@
 /** Chunking takes time in proportion to the text, whatever the text: what takes the square of it does not end within these tests. */
-import { describe, expect, it } from "vitest";
-import { createRuntime } from "../../src/index.ts";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Runtime, createRuntime } from "../../src/index.ts";
 import { amount } from "../fixtures/slow.ts";
 
 const units: Readonly<Record<string, string>> = {
@@ -39,8 +39,11 @@ const texts: Readonly<Record<string, string>> = {
 };
 
 describe(`chunking a text of ${long} characters`, () => {
+  let runtime: Runtime;
+  beforeAll(async () => (runtime = await createRuntime({ threads: 1 })));
+  afterAll(() => runtime.dispose());
+
   it.each(Object.keys(texts))("of %s ends, with nothing lost", { timeout: 60_000 }, async (name) => {
-    await using runtime = await createRuntime();
     const text = texts[name] ?? "";
     for (const strategy of ["fixed", "markdown", "code"] as const) {
       const { results } = await runtime.chunk(text, { strategy });

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Runtime, createRuntime } from "inferyard";
 import { needsData, sharedData } from "../fixtures/shared-data.ts";
+import { runsAll } from "../fixtures/slow.ts";
 
 interface Item {
   readonly text: string;
@@ -19,7 +20,7 @@ const goldens = (model: string): Item[] =>
 
 const [skip, name] = needsData("goldens");
 
-describe.skipIf(skip).each(["onnx:cpu", "wasm:cpu"])(`${name} on %s`, (target) => {
+describe.skipIf(skip).each(runsAll ? ["onnx:cpu", "wasm:cpu"] : ["onnx:cpu"])(`${name} on %s`, (target) => {
   let runtime: Runtime;
   beforeAll(async () => (runtime = await createRuntime({ target, host: "inline", threads: 1 })));
   afterAll(() => runtime.dispose());

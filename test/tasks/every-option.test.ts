@@ -1,6 +1,6 @@
 /**
  * Every option of every task has an effect: the library answers otherwise with it than without it. Each model is loaded once. That the flags of the command
- * line and the fields of requests become these options, test/cli/every-flag.test.ts and test/cli/option-kinds.test.ts see.
+ * line and the fields of requests become these options, test/cli/every-flag.test.ts and test/cli/option-kinds.long.test.ts see.
  */
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

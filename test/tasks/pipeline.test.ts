@@ -12,6 +12,7 @@ import {
 } from "inferyard";
 import { tokenVectors } from "./fixtures/token-vectors.ts";
 import { miniLmGoldens, needsData, sharedData, worst } from "../fixtures/shared-data.ts";
+import { runsAll } from "../fixtures/slow.ts";
 
 type FeaturePipeline = Pipeline<"feature-extraction">;
 
@@ -192,7 +193,7 @@ describe.skipIf(skipTiny)(tinyTitle, async () => {
     await expect(extract(texts)).rejects.toMatchObject({ code: "POOLING_UNKNOWN" });
   });
 
-  describe.each(["onnx:cpu", "wasm:cpu"])("on %s", (target) => {
+  describe.each(runsAll ? ["onnx:cpu", "wasm:cpu"] : ["onnx:cpu"])("on %s", (target) => {
     let extract: FeaturePipeline;
     beforeAll(async () => {
       extract = await load(model, { target });

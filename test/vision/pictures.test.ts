@@ -1,5 +1,5 @@
 /** The tasks on pictures through the built package: what they take, what they refuse, and what they give. */
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Runtime, createRuntime, pipeline } from "inferyard";
@@ -73,6 +73,39 @@ describe.skipIf(skipForms)(forms, () => {
       code,
       message: expect.stringContaining(words) as string,
       data: { picture: 1 },
+    });
+  });
+
+  it("a strip is refused that would become gigapixels, whose shorter edge a model enlarges", async () => {
+    const strip = await sharp({ create: { width: 1, height: 30_000, channels: 3, background: "red" } })
+      .png()
+      .toBuffer();
+    mkdirSync(at("enlarging"), { recursive: true });
+    copyFileSync(`${vit}/onnx/model.onnx`, join(at("enlarging"), "model.onnx"));
+    const preprocessor = { size: { shortest_edge: 224 }, crop_size: 32, image_mean: [0, 0, 0], image_std: [1, 1, 1] };
+    writeFileSync(join(at("enlarging"), "inferyard.json"), JSON.stringify({ vision: { preprocessor } }));
+    await expect(runtime.classifyImage(strip, { model: at("enlarging") })).rejects.toMatchObject({
+      code: "LIMIT_EXCEEDED",
+      message: expect.stringContaining("224 x 6720000") as string,
+    });
+  });
+
+  it("a detector that reads texts, and a preprocessor that is not known, are refused by name", async () => {
+    mkdirSync(at("owlvit"), { recursive: true });
+    copyFileSync(`${clip}/onnx/model.onnx`, join(at("owlvit"), "model.onnx"));
+    copyFileSync(`${clip}/preprocessor_config.json`, join(at("owlvit"), "preprocessor_config.json"));
+    const owlVit = { model_type: "owlvit", architectures: ["OwlViTForObjectDetection"] };
+    writeFileSync(join(at("owlvit"), "config.json"), JSON.stringify(owlVit));
+    const picture = `${vit}/wide.png`;
+    await expect(runtime.detectObjects(picture, { model: at("owlvit") })).rejects.toMatchObject({
+      code: "MODEL_UNSUPPORTED",
+      message: expect.stringContaining("owlvit") as string,
+    });
+    const processor = { image_processor_type: "Siglip2ImageProcessor", patch_size: 16, max_num_patches: 256 };
+    writeFileSync(join(at("owlvit"), "preprocessor_config.json"), JSON.stringify(processor));
+    await expect(runtime.imageFeatures(picture, { model: at("owlvit"), pool: true })).rejects.toMatchObject({
+      code: "MODEL_UNSUPPORTED",
+      message: expect.stringContaining("Siglip2ImageProcessor") as string,
     });
   });
 

@@ -109,15 +109,13 @@ export interface PlanSettings {
   isModelConstant(literal: Literal): boolean;
   /** Whether the machine has an 8-bit dot product. If true, quantized activations are stored as bytes. Default: false. */
   readonly hasByteDot?: boolean;
-  /** Whether machine code computes products, whose vectors have more than 128 bits: weights are packed for it. Default: false. */
+  /** See `LoweringContext.hasWideVectors`. Default: false. */
   readonly hasWideVectors?: boolean;
   /** Threads that may compute one call in parallel: each gets its own scratch memory. Default: 1. */
   readonly threads?: number;
   /** Names of the inputs that are states (see `AppendedState`). Default: none. */
   readonly states?: readonly string[];
-  /**
-   * Number of state blocks of a run: 1, or the size of axis 0 of all states, the batch, if each sequence of the batch has a block of its own. Default: 1.
-   */
+  /** Number of state blocks of a run: 1, or the size of axis 0 of all states (the batch) if each sequence has a block of its own. Default: 1. */
   readonly stateBlocks?: number;
   /**
    * Names of inputs that are not copied for each run: they are read from further blocks, laid out by `layOutStates` in this order, one for each state block and

@@ -26,8 +26,18 @@ export interface Placement {
   readonly top: number;
 }
 
-/** Resizes by one of the filters of settings. */
+/** Pixels that a picture may be enlarged to: a strip of 1 x 30,000 pixels, a file of some bytes, has 1.5 gigapixels where its shorter edge has 224. */
+const maxEnlargedPixels = 16_000_000;
+
+/** Resizes by one of the filters of settings. Throws LIMIT_EXCEEDED for a picture that would be enlarged to more than 16 megapixels. */
 export function resizeBy(picture: Picture, size: PictureSize, filter: SettingsFilter, reference: ResizeReference): Picture {
+  const pixels = size.width * size.height;
+  if (pixels > Math.max(maxEnlargedPixels, picture.width * picture.height))
+    throw new InferyardError(
+      "LIMIT_EXCEEDED",
+      `the picture of ${picture.width} x ${picture.height} pixels would be enlarged to ${size.width} x ${size.height}; the limit is ${maxEnlargedPixels} pixels`,
+      { remedy: "cut the picture, so that its sides are more alike", data: { value: pixels, limit: maxEnlargedPixels } },
+    );
   return filter === "opencv-linear"
     ? resizeLinear(picture, size.width, size.height)
     : resizePicture(picture, size, filter, reference);

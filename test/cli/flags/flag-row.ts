@@ -48,7 +48,7 @@ export interface CommandRows {
   readonly flags: Readonly<Record<string, FlagRow>>;
 }
 
-/** Flags of the program itself: test/cli/option-kinds.test.ts sees them. */
+/** Flags of the program itself: test/cli/option-kinds.long.test.ts sees them. */
 export const globalFlags: ReadonlySet<string> = new Set(["--json", "--config", "--quiet", "--debug"]);
 
 /** A row of a flag that sets options of the function that does the work. */

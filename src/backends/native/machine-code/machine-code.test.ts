@@ -249,6 +249,22 @@ describe.skipIf(!isHere)("machine code", () => {
     }
   });
 
+  it.skipIf(!hasTool("objdump"))("is kept for debuggers where a variable names a folder", () => {
+    const kept = mkdtempSync(join(folder, "kept-"));
+    process.env["INFERYARD_MACHINE_CODE_FILES"] = kept;
+    const code = source.create();
+    try {
+      code.install([kernel]);
+    } finally {
+      delete process.env["INFERYARD_MACHINE_CODE_FILES"];
+      code.free();
+    }
+    const [name = ""] = readdirSync(kept, { recursive: true })
+      .map(String)
+      .filter((each) => each.endsWith(".so"));
+    expect(execFileSync("objdump", ["-d", join(kept, name)], { encoding: "utf8" })).toMatch(/<store_0>:\n.*mov +%rdi,\(%rdi\)/);
+  });
+
   it("an object that the system does not load is told as unavailable", () => {
     const load = (path: string): void => process.dlopen({ exports: {} }, path);
     expect(() => withPrivateFile("damaged.node", writeLoaderAddon().fill(0, 0, 4), load, [folder])).toThrow(InferyardError);

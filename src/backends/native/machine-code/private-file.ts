@@ -5,12 +5,15 @@ import { join } from "node:path";
 import { InferyardError, getMessage } from "../../../contract/errors.ts";
 import { dataFolder } from "../../../storage/data-folder.ts";
 
+/** The variable that names a folder in which files of code are written and stay, for debuggers and profilers. */
+const keptVariable = "INFERYARD_MACHINE_CODE_FILES";
+
 const writableByOthers = 0o022;
 const sticky = 0o1000;
 
 /**
  * Writes a new file in a new private folder (mode 0700, file 0600), runs `load` with its path, and deletes both. Tries the folder for temporary files, the data folder of
- * Inferyard and /dev/shm, in this order, so that one of them may be full, read-only or mounted with noexec. Throws BACKEND_UNAVAILABLE with all reasons.
+ * Inferyard and /dev/shm, in this order, so that one of them may be full, read-only or mounted with noexec. With `INFERYARD_MACHINE_CODE_FILES` its folder alone is used, and nothing is deleted. Throws BACKEND_UNAVAILABLE with all reasons.
  */
 export function withPrivateFile<Result>(
   name: string,
@@ -18,8 +21,9 @@ export function withPrivateFile<Result>(
   load: (path: string) => Result,
   parents: readonly string[] = [tmpdir(), dataFolder(), "/dev/shm"],
 ): Result {
+  const kept = process.env[keptVariable];
   const problems: string[] = [];
-  for (const parent of new Set(parents)) {
+  for (const parent of kept === undefined ? new Set(parents) : [kept]) {
     let folder: string | undefined;
     try {
       refuseUnsafe(parent);
@@ -32,7 +36,7 @@ export function withPrivateFile<Result>(
         throw new InferyardError("BACKEND_UNAVAILABLE", `Node.js was started without the permission: ${getMessage(error)}`);
       problems.push(`${parent}: ${getMessage(error)}`);
     } finally {
-      if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+      if (folder !== undefined && kept === undefined) rmSync(folder, { recursive: true, force: true });
     }
   }
   throw new InferyardError("BACKEND_UNAVAILABLE", `machine code cannot be loaded: ${problems.join("; ")}`);

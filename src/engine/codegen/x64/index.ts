@@ -6,3 +6,5 @@ export type { MachineArgument, MachineKernel } from "./machine-kernel.ts";
 export { machineMatmul } from "./products/matmul.ts";
 export { machineByteMatmul } from "./products/byte-matmul.ts";
 export { machineBatchedMatmul } from "./products/batched-matmul.ts";
+export { machineQuantizeRows } from "./quantized/quantize-rows.ts";
+export { machineQuantizationRange } from "./quantized/quantization-range.ts";

@@ -138,7 +138,7 @@ class ConvolutionFunction {
     asm.jump(start, "ne");
     asm.bind(end);
     this.#frame.leave();
-    return { code: asm.code, stackChanges: this.#frame.stackChanges };
+    return asm.machineFunction;
   }
 
   get #panelsPerVector(): number {

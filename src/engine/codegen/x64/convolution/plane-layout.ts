@@ -61,8 +61,7 @@ export function fillPlane({ asm, bytes }: VectorUnit, layout: PlaneLayout, value
     });
   }
   const rest = layout.bytes - whole * bytes;
-  for (const index of indices(rest / floatBytes))
-    asm.vector("vmovssStore", { base: "rdi", displacement: index * floatBytes }, 0);
+  for (const index of indices(rest / floatBytes)) asm.vector("vmovssStore", { base: "rdi", displacement: index * floatBytes }, 0);
 }
 
 /** Generates the copy of the plane at r13 into scratch memory at rdi whose pads are filled. Changes rax, rcx, rdi, rsi, r8, r9, the tail, and vectors. */

@@ -73,7 +73,15 @@ class SlidingWindowFunction {
   #argument(name: "x" | "weights" | "bias" | "y" | "scratch" | "from" | "to"): Memory {
     const { compute } = this.#given;
     const hasWeights = compute.kind === "weights";
-    const names = ["x", ...(hasWeights ? ["weights"] : []), ...(hasWeights && compute.bias ? ["bias"] : []), "y", "scratch", "from", "to"];
+    const names = [
+      "x",
+      ...(hasWeights ? ["weights"] : []),
+      ...(hasWeights && compute.bias ? ["bias"] : []),
+      "y",
+      "scratch",
+      "from",
+      "to",
+    ];
     return this.#frame.argument(names.indexOf(name));
   }
 
@@ -106,7 +114,7 @@ class SlidingWindowFunction {
     });
     asm.bind(end);
     this.#frame.leave();
-    return { code: asm.code, stackChanges: this.#frame.stackChanges };
+    return asm.machineFunction;
   }
 
   get #taps(): number {

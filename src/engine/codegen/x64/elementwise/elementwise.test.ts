@@ -13,7 +13,10 @@ const special = [0, -0, 1, -1, 0.5, 2.5, -1.5, Number.NaN, Infinity, -Infinity, 
 /** Elements of a type: every special number, then random ones. */
 function elements(type: ElementwiseType, count: number, seed: number) {
   const random = randomNumbers(count, seed);
-  const numbers = Array.from(random, (value, index) => special[(index * 7 + seed * 3) % (3 * special.length)] ?? (value - 0.5) * 20);
+  const numbers = Array.from(
+    random,
+    (value, index) => special[(index * 7 + seed * 3) % (3 * special.length)] ?? (value - 0.5) * 20,
+  );
   switch (type) {
     case "float32":
       return Float32Array.from(numbers);
@@ -53,8 +56,25 @@ function check(request: ElementwiseRequest, level: "AVX2" | "AVX-512", calls = 3
 
 const float = { type: "float32" } as const;
 /** Functions that call the host for each lane, or compute in float64. */
-const left = new Set(["tan", "asin", "acos", "atan", "sinh", "cosh", "asinh", "acosh", "atanh", "log1p", "remainder", "mod", "pow", "sin", "cos"]);
-const twoOperands = /^(?:add|sub|mul|div|min|max|equal|not-equal|less|less-or-equal|greater|greater-or-equal|pow|mod|remainder|and|or|xor|bitwise-(?:and|or|xor)|shift-.*)$/;
+const left = new Set([
+  "tan",
+  "asin",
+  "acos",
+  "atan",
+  "sinh",
+  "cosh",
+  "asinh",
+  "acosh",
+  "atanh",
+  "log1p",
+  "remainder",
+  "mod",
+  "pow",
+  "sin",
+  "cos",
+]);
+const twoOperands =
+  /^(?:add|sub|mul|div|min|max|equal|not-equal|less|less-or-equal|greater|greater-or-equal|pow|mod|remainder|and|or|xor|bitwise-(?:and|or|xor)|shift-.*)$/;
 
 describe.each(["AVX2", "AVX-512"] as const)("elementwise chains in machine code with %s", (level) => {
   it("have the bits of WebAssembly's for every function", ({ skip }) => {
@@ -96,7 +116,13 @@ describe.each(["AVX2", "AVX-512"] as const)("elementwise chains in machine code 
       ],
       output: "float32",
     });
-    for (const of of [[2, 0, 1], [2, 3, 1], [2, 0, 3], [2, 3, 3]] as const) expect(check(choose(of), level)).toBe("same");
+    for (const of of [
+      [2, 0, 1],
+      [2, 3, 1],
+      [2, 0, 3],
+      [2, 3, 3],
+    ] as const)
+      expect(check(choose(of), level)).toBe("same");
   });
 
   it("have them for rows, repeated elements, and any division into calls", ({ skip }) => {
@@ -131,7 +157,10 @@ describe.each(["AVX2", "AVX-512"] as const)("elementwise chains in machine code 
 
   it("leaves chains to WebAssembly that need more registers than there are", () => {
     const steps = Array.from({ length: 40 }, (_, index) => ({ op: "add", of: [index, 0] }) as const);
-    const sums = Array.from({ length: 40 }, (_, index) => ({ op: "mul", of: [index === 0 ? 40 : 40 + index, 40 - index] }) as const);
+    const sums = Array.from(
+      { length: 40 },
+      (_, index) => ({ op: "mul", of: [index === 0 ? 40 : 40 + index, 40 - index] }) as const,
+    );
     const loops = { outer: [], strides: [1, 1], blockElements: 1024, inputs: [float], output: "float32" as const };
     expect(machineElementwise({ ...loops, steps: [...steps, ...sums] }, level)).toBeUndefined();
     expect(machineElementwise({ ...loops, steps }, level)).toBeDefined();

@@ -119,7 +119,7 @@ class ElementwiseFunction {
     }
     asm.bind(end);
     this.#frame.leave();
-    return { code: asm.code, stackChanges: this.#frame.stackChanges };
+    return asm.machineFunction;
   }
 
   #operands(): readonly (readonly [operand: number, register: Register])[] {

@@ -1,7 +1,6 @@
 /** Entry and exit of a function in machine code: saved registers, its stack frame and its arguments. */
 import type { Assembler } from "../assembler/assembler.ts";
 import type { Memory, Register } from "../assembler/operands.ts";
-import type { StackChange } from "../machine-kernel.ts";
 
 /** Registers of the caller in the System V calling convention, which a function restores. */
 const saved = ["rbx", "rbp", "r12", "r13", "r14", "r15"] as const satisfies readonly Register[];
@@ -11,7 +10,6 @@ const wordBytes = 8;
 
 /** The frame of one function. All integer registers but rsp are free between `enter` and `leave`: arguments are kept in memory. */
 export class FunctionFrame {
-  readonly stackChanges: StackChange[] = [];
   readonly #asm: Assembler;
   #bytes = argumentRegisters.length * wordBytes;
   #isEntered = false;
@@ -38,26 +36,15 @@ export class FunctionFrame {
   /** Saves registers and arguments. */
   enter(): void {
     this.#isEntered = true;
-    for (const register of saved) {
-      this.#asm.push(register);
-      this.stackChanges.push({ at: this.#asm.length, bytes: wordBytes, saved: register });
-    }
-    this.#move(this.#bytes);
+    for (const register of saved) this.#asm.push(register);
+    this.#asm.add("rsp", -this.#bytes);
     for (const [index, register] of argumentRegisters.entries()) this.#asm.store(this.argument(index), register);
   }
 
   /** Restores registers and returns. */
   leave(): void {
-    this.#move(-this.#bytes);
-    for (const register of saved.toReversed()) {
-      this.#asm.pop(register);
-      this.stackChanges.push({ at: this.#asm.length, bytes: -wordBytes, restored: register });
-    }
+    this.#asm.add("rsp", this.#bytes);
+    for (const register of saved.toReversed()) this.#asm.pop(register);
     this.#asm.return();
-  }
-
-  #move(bytes: number): void {
-    this.#asm.add("rsp", -bytes);
-    this.stackChanges.push({ at: this.#asm.length, bytes });
   }
 }

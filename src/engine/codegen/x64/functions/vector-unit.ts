@@ -50,6 +50,12 @@ export class VectorUnit {
     else this.asm.vector("vmaskmovps", to, tailVector, from);
   }
 
+  /** to = the lanes of the tail of one vector, and the other lanes of another. */
+  mergeTail(to: Vector, tail: Vector, others: Vector): void {
+    if (this.hasEvex) this.asm.vector("vblendmps", to, others, tail, { mask: tailMask });
+    else this.asm.vector("vblendvps", to, others, tail, tailVector);
+  }
+
   /** Stores the lanes of the tail. Writes no byte of the others. */
   storeTail(to: Memory, from: Vector): void {
     if (this.hasEvex) this.asm.vector("vmovupsStore", to, from, { mask: tailMask });

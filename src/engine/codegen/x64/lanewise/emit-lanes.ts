@@ -102,7 +102,10 @@ class LaneEmitter {
         user.kind !== "operation" ||
         at(this.#uses, place) === 0 ||
         !user.operands.includes(index) ||
-        (user.operation === "bitselect" && user.operands[2] === index && user.operands[0] !== index && user.operands[1] !== index),
+        (user.operation === "bitselect" &&
+          user.operands[2] === index &&
+          user.operands[0] !== index &&
+          user.operands[1] !== index),
     );
   }
 
@@ -228,8 +231,11 @@ class LaneEmitter {
   }
 
   #single(operation: keyof typeof single, operands: readonly number[]): Vector {
-    const entry: { readonly name: (typeof single)[keyof typeof single]["name"]; readonly swaps?: true; readonly reversed?: true } =
-      single[operation];
+    const entry: {
+      readonly name: (typeof single)[keyof typeof single]["name"];
+      readonly swaps?: true;
+      readonly reversed?: true;
+    } = single[operation];
     let [first = 0, second = 0] = "reversed" in entry ? operands.toReversed() : operands;
     if (entry.swaps === true && typeof this.#operand(first) === "object") [first, second] = [second, first];
     return this.#inRegister(first, (from) => {

@@ -191,7 +191,7 @@ class ProgramReader {
 
   #signed(): number {
     let value = 0;
-    for (let shift = 0; ; ) {
+    for (let shift = 0; ;) {
       const byte = this.#byte();
       value |= (byte & 0x7f) << shift;
       shift += 7;

@@ -14,10 +14,7 @@ const mantissaBits = 23;
 /** Comparison of vcmpps: less than, false for NaN. */
 const lessThan = 1;
 
-/** Vector registers that an activation needs besides its operand. */
-export const activationTemporaries = 5;
-
-/** Applies an activation to `x` in place. NaN gives NaN. */
+/** Applies an activation to `x` in place. NaN gives NaN. Takes 5 temporaries. */
 export function emitActivation(code: FloatCode, activation: Activation, x: Vector): void {
   const { asm, vectors } = code;
   switch (activation) {
@@ -60,7 +57,7 @@ export function emitActivation(code: FloatCode, activation: Activation, x: Vecto
       vectors.with(2, ([half = 0, value = 0]) => {
         code.withConstant("vmulps", half, x, 0.5);
         code.withConstant("vmulps", value, x, Math.SQRT1_2);
-        emitErf(code, value);
+        emitErrorFunction(code, value);
         asm.vector("vfmadd213ps", value, half, half);
         asm.copy(x, value);
       });
@@ -96,7 +93,7 @@ export function emitClampedExp(code: FloatCode, x: Vector): void {
 }
 
 /** erf(x) in place. Takes 3 temporaries. */
-export function emitErf(code: FloatCode, x: Vector): void {
+export function emitErrorFunction(code: FloatCode, x: Vector): void {
   const { asm, vectors } = code;
   code.clamp(x, -erfSaturation, erfSaturation);
   vectors.with(3, ([square = 0, above = 0, below = 0]) => {

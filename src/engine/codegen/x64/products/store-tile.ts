@@ -1,6 +1,6 @@
 /** The end of a tile of sums: residual and activation, and its store. */
 import { at, required } from "../../../../contract/checked.ts";
-import type { Memory, Register, Vector } from "../assembler/operands.ts";
+import type { MaskRegister, Memory, Register, Vector } from "../assembler/operands.ts";
 import { emitActivation } from "../math/activation.ts";
 import type { FloatCode } from "../math/float-code.ts";
 import type { Epilogue } from "../../wasm/kernels/matmul/epilogue.ts";
@@ -13,6 +13,8 @@ const tailMask = 2;
 export class TileColumns {
   /** Vectors of a row. */
   readonly vectors: number;
+  /** Mask register with the lanes of the last vector, where that is partial and the processor has such registers. */
+  readonly tailMask: MaskRegister = tailMask;
   readonly #code: FloatCode;
   /** Lanes of the last vector. */
   readonly #lastLanes: number;

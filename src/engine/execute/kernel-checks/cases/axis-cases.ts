@@ -24,6 +24,8 @@ softmax ~ softmax(float32[2,3,5,9], float32[2,1,1,9]#5) axis=3
 softmax ~ softmax(float32[2,3,5,9], float32[1,3,5,9]#5) axis=3
 softmax ~ softmax(float32[2,3,5,8], float32[3,1,1]#5) axis=3
 softmax logarithm ~ softmax(float32[2,3,6], float32[3,6]#5) axis=2 logarithm=true
+softmax ~ softmax(float32[2,3,75], float32[3,75]#5) axis=2
+softmax logarithm ~ softmax(float32[2,3,75], float32[3,1]#5) axis=2 logarithm=true
 softmax ~ softmax(float32[3,5,1]) axis=1
 softmax-columns ~ softmax(float32[2,5,21]) axis=1
 softmax-columns ~ softmax(float32[3,4,2,2]) axis=1
@@ -46,6 +48,7 @@ norm ~ layer-norm(float32[2,3]) axis=1 epsilon=0.001
 norm ~ layer-norm(float32[2,3,6], float32[3,6]#2, float32[3,6]#3) axis=1 epsilon=0.001
 norm ~ layer-norm(float32[4,1], float32[1]#2) axis=1 epsilon=0.001
 norm ~ layer-norm(float32[1,33], float32[33]#2, float32[33]#3) axis=1 epsilon=0.001
+norm ~ layer-norm(float32[2,103], float32[103]#2, float32[103]#3) axis=1 epsilon=0.001
 norm ~ layer-norm(float32[3,4,5], float32[4,5]#2, float32[4,5]#3) axis=1 epsilon=0.01
 norm ~ layer-norm(float32[3,4,5], float32[5]#2, float32[5]#3) axis=2 epsilon=0.01
 norm ~ layer-norm(float32[2,7]) axis=1

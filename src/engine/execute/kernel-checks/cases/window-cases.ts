@@ -35,6 +35,13 @@ depthwise ~ convolution(float32[1,2,6,3], float32[2,1,2,2]#2) groups=2
 depthwise ~ convolution(float32[1,2,8,10], float32[2,1,9,8]#2) groups=2 pads=[2,1,1,2]
 depthwise ~ convolution(float32[2,3,23], float32[3,1,4]#2) groups=3 pads=[3,0]
 depthwise = convolution(int32[1,3,5,9], int32[3,1,3,3]#2) groups=3 pads=[1,1,1,1]
+conv2d ~ convolution(float32[1,3,4,61], float32[30,3,3,3]#2, float32[30]#3) pads=[1,1,1,1]
+conv2d ~ convolution(float32[1,4,3,70], float32[40,4,1,1]#2, float32[40]#3)
+conv2d ~ convolution(float32[1,3,5,75], float32[14,3,3,3]#2) strides=[2,2] pads=[1,1,0,1]
+conv2d ~ convolution(float32[1,2,3,100], float32[27,2,1,5]#2) strides=[1,3] pads=[0,2,0,2]
+conv2d ~ convolution(float32[2,6,3,53], float32[58,3,2,2]#2, float32[58]#3) groups=2 pads=[0,1,1,0]
+depthwise ~ convolution(float32[1,2,7,150], float32[2,1,3,3]#2, float32[2]#3) groups=2 pads=[1,1,1,1]
+depthwise ~ convolution(float32[1,2,9,155], float32[2,1,3,5]#2) groups=2 strides=[2,2] pads=[1,2,1,2]
 declined conv2d = convolution(float64[1,2,4,5], float64[2,2,2,3]#2) pads=[0,1,1,0]
 declined conv2d = convolution(int32[1,2,4,5], int32[2,2,2,3]#2) pads=[0,1,1,0] activation=relu`;
 
@@ -93,6 +100,8 @@ const pools = [
   ["1,3,6,7", "kernel=[3,3] strides=[2,2] ceil=true pads=[0,1,0,1]"],
   ["2,3,17", "kernel=[4] strides=[3] pads=[2,1]"],
   ["1,2,3,4", "kernel=[3,4]"],
+  ["1,2,7,150", "kernel=[3,3] strides=[2,2]"],
+  ["1,2,5,75", "kernel=[3,3] pads=[1,1,1,1]"],
 ].flatMap(([shape, window]) => [
   `pool2d max = max-pool(float32[${shape}]) ${window}`,
   `pool2d average ~ average-pool(float32[${shape}]) ${window}`,

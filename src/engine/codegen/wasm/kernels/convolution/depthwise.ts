@@ -6,7 +6,12 @@ import { type Kernel, defineKernel } from "../../kernel.ts";
 import { activate } from "../../math/activation.ts";
 import { offsetBy } from "../loops/addressing.ts";
 import { floatBytes, storeLanes } from "../loops/lanes.ts";
-import { type WindowFunction, hasWindowFunction, machineWindow, windowScratchBytes } from "../../../x64/convolution/sliding-window.ts";
+import {
+  type WindowFunction,
+  hasWindowFunction,
+  machineWindow,
+  windowScratchBytes,
+} from "../../../x64/convolution/sliding-window.ts";
 import { copyPlane, fillMargins, isUnpadded, paddedPlaneBytes } from "./padded-plane.ts";
 import { forWindowPositions } from "./sliding-window.ts";
 import type { ResolvedWindow } from "./window.ts";

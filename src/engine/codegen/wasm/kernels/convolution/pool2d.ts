@@ -6,7 +6,12 @@ import { f32x4, i32x4, v128 } from "../../assembler/vector.ts";
 import { type Kernel, defineKernel } from "../../kernel.ts";
 import { offsetBy } from "../loops/addressing.ts";
 import { floatBytes, storeLanes } from "../loops/lanes.ts";
-import { type WindowFunction, hasWindowFunction, machineWindow, windowScratchBytes } from "../../../x64/convolution/sliding-window.ts";
+import {
+  type WindowFunction,
+  hasWindowFunction,
+  machineWindow,
+  windowScratchBytes,
+} from "../../../x64/convolution/sliding-window.ts";
 import { copyPlane, fillMargins, isUnpadded, paddedPlaneBytes } from "./padded-plane.ts";
 import { type WindowPosition, forWindowPositions } from "./sliding-window.ts";
 import { type ResolvedWindow, type KernelWindow, resolveWindow } from "./window.ts";

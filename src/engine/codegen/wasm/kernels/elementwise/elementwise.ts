@@ -44,7 +44,8 @@ export function elementwise(request: ElementwiseRequest): Kernel {
     outputs: ["output"],
     pieces: isOneRow ? Math.ceil(inner.size / blockElements) : rows,
     pieceNanoseconds: (isOneRow ? blockElements : inner.size) * (0.3 + 0.3 * steps.length) + 5,
-    machineFunction: (level) => machineElementwise({ inputs, steps, output, outer, strides: inner.strides, blockElements }, level),
+    machineFunction: (level) =>
+      machineElementwise({ inputs, steps, output, outer, strides: inner.strides, blockElements }, level),
     emit(f, offsets, from, to, { size }) {
       const bases = [...inputs.map((_, index) => `input${index}`), "output"].map((name) => offsets[name] ?? i32.const(0));
       if (isOneRow) {

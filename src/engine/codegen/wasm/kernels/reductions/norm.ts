@@ -3,6 +3,7 @@ import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import type { I32, Local } from "../../assembler/expression.ts";
 import { f32x4, v128 } from "../../assembler/vector.ts";
 import { type Kernel, defineKernel } from "../../kernel.ts";
+import { machineNorm } from "../../../x64/reductions/norm.ts";
 import { offsetBy } from "../loops/addressing.ts";
 import { floatBytes, storeLanes } from "../loops/lanes.ts";
 import { forVectors, loadVector, reduceRow } from "../loops/row-loops.ts";
@@ -24,15 +25,16 @@ const sumReducer = { combine: f32x4.add, identity: v128.zero };
  * Generates the kernel of layer normalization of each row: (x - mean) / sqrt(variance + epsilon), with the population variance (Ba et al. 2016). Parameters: x, then
  * gamma and beta if requested, then y, which may be x. One piece (unit of parallel work) is one row.
  */
-export function norm({ rows, columns, epsilon, gamma, beta }: NormRequest): Kernel {
+export function norm({ rows, columns, epsilon, gamma = false, beta = false }: NormRequest): Kernel {
   return defineKernel({
     family: "norm",
-    request: { columns, epsilon, gamma: gamma === true, beta: beta === true },
+    request: { columns, epsilon, gamma, beta },
     inputs: ["x"],
-    optional: { gamma: gamma === true, beta: beta === true },
+    optional: { gamma, beta },
     outputs: ["y"],
     pieces: rows,
     pieceNanoseconds: columns * 0.7 + 10,
+    machineFunction: (level) => machineNorm({ columns, epsilon, gamma, beta }, level),
     emit(f, offsets, from, to) {
       f.range(from, to, 1, (row) => {
         const getRow = (base: I32): Local<"i32"> => f.value(offsetBy(base, row, columns * floatBytes));

@@ -5,6 +5,7 @@ import type { I32, Local, V128 } from "../../assembler/expression.ts";
 import { i32 } from "../../assembler/scalar.ts";
 import { f32x4, v128 } from "../../assembler/vector.ts";
 import { type Kernel, defineKernel } from "../../kernel.ts";
+import { machineSoftmax } from "../../../x64/reductions/softmax.ts";
 import { clampedExp } from "../../math/exponential.ts";
 import { log } from "../../math/logarithm.ts";
 import { type Size, offsetBy, addressAt, product, scaleSize, unravel } from "../loops/addressing.ts";
@@ -32,23 +33,25 @@ export function softmax(request: SoftmaxRequest): Kernel {
   const maskStep = maskStrides?.at(-1) ?? 0;
   const dynamicSizes: Record<string, number> = { vectors: Math.floor(columns / laneCount) };
   const axes = maskAxes(rowShape, maskStrides, (name, size) => (dynamicSizes[name] = size));
+  const mask = axes && { axes: axes.length, step: maskStep };
   return defineKernel({
     family: "softmax",
-    request: { rest, logarithm, mask: axes && { axes: axes.length, step: maskStep } },
+    request: { rest, logarithm, mask },
     dynamicSizes,
     inputs: ["x"],
     optional: { mask: axes !== undefined },
     outputs: ["y"],
     pieces: product(rowShape),
     pieceNanoseconds: columns * 1.5 + 10,
-    emit(f, { x, y, mask }, from, to, dynamic) {
+    machineFunction: (level) => machineSoftmax({ rest, logarithm, mask }, level),
+    emit(f, { x, y, mask: maskAt }, from, to, dynamic) {
       const length: RowLength = { vectors: dynamic["vectors"] ?? i32.const(0), rest };
       const rowBytes = f.value(i32.add(i32.mul(length.vectors, i32.const(laneCount * floatBytes)), i32.const(rest * floatBytes)));
       const dynamicAxes = maskAxes(rowShape, maskStrides, (name, size) => dynamic[name] ?? size);
       f.range(from, to, 1, (row) => {
         const rowX = f.value(offsetBy(x, row, rowBytes));
         const rowY = f.value(offsetBy(y, row, rowBytes));
-        const given = mask && dynamicAxes && f.value(maskRow(f, mask, row, dynamicAxes));
+        const given = maskAt && dynamicAxes && f.value(maskRow(f, maskAt, row, dynamicAxes));
         softmaxRow(f, length, { rowX, rowY, mask: given, maskStep, logarithm });
       });
     },

@@ -50,7 +50,7 @@ describe.skipIf(skip)(title, () => {
   it("health and another model are answered while hostile ones run", async () => {
     expect((await chat("honest")).status).toBe(200); // loaded
     const done: number[] = [];
-    const hostile = ["loops", "loops"].map(async (model) => done.push((await chat(model)).status));
+    const hostile = ["loops", "loops", "loops", "loops"].map(async (model) => done.push((await chat(model)).status));
     let answers = 0;
     const honest = async (): Promise<void> => {
       while (done.length < hostile.length) {

@@ -1,7 +1,7 @@
 /**
  * Models' processes that die, loop or grow, as built: who is told, what waits, and what goes on.
  *
- * @isolated since it counts the children of its process
+ * The long suite gives each file a process, whose children are counted here.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
