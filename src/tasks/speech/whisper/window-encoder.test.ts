@@ -1,5 +1,4 @@
 import { expect, it } from "vitest";
-import type { SequenceId } from "../../../contract/language-model.ts";
 import { WindowEncoder } from "./window-encoder.ts";
 
 /** The calls that a model got, in order. */
@@ -8,7 +7,7 @@ function scriptedModel(): { readonly calls: string[]; readonly model: Constructo
   const model = {
     createSequence: async (options: { readonly features?: Float32Array } = {}) => {
       calls.push(`encode ${options.features?.join() ?? ""}`);
-      return calls.length as SequenceId;
+      return calls.length;
     },
     releaseSequence: async () => void calls.push("release"),
   };
