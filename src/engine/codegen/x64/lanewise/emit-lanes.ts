@@ -49,8 +49,15 @@ export function emitLanes(unit: VectorUnit, program: LaneProgram, inputs: readon
   return new LaneEmitter(unit, program, inputs, pool).emit();
 }
 
-function isComparison(operation: LaneOperation): boolean {
+/** An operation that compares lanes of a type. */
+type ComparisonOperation = `${"f32" | "i32"}.${Comparison}`;
+
+function isComparison(operation: LaneOperation): operation is ComparisonOperation {
   return Object.hasOwn(floatPredicates, operation.slice(operation.indexOf(".") + 1));
+}
+
+function isSingle(operation: LaneOperation): operation is keyof typeof single {
+  return Object.hasOwn(single, operation);
 }
 
 class LaneEmitter {
@@ -173,7 +180,7 @@ class LaneEmitter {
     const [a = 0, b = 0] = operands;
     const unary = (emit: (to: Vector, from: Vector) => void): Vector =>
       this.#inRegister(a, (from) => this.#after(operands, (to) => emit(to, from)));
-    if (Object.hasOwn(single, operation)) return this.#single(operation as keyof typeof single, operands);
+    if (isSingle(operation)) return this.#single(operation, operands);
     if (isComparison(operation)) return this.#comparison(value);
     switch (operation) {
       case "not":
@@ -220,9 +227,8 @@ class LaneEmitter {
             return to;
           }),
         );
-      default:
-        throw new RangeError(`no machine code for ${operation}`);
     }
+    return operation satisfies never;
   }
 
   #withConstant(name: "vpxor" | "vpand", to: Vector, from: Vector, bits: number): void {
