@@ -86,10 +86,12 @@ export function fieldsOf(
     immediate: undefined,
   };
   const kinds: string = form === "rvr" ? "rvm" : form;
-  for (const [index, kind] of kinds.split("").entries()) {
+  // A loop without iterators: it runs once for each instruction.
+  for (let index = 0; index < kinds.length; index += 1) {
+    const kind = kinds.charAt(index);
     const operand = given[index] as AnyOperand;
     const value = typeof operand === "string" ? registers[operand] : operand;
-    if (typeof value !== "number" || "mgp".includes(kind)) fields.operand = value;
+    if (typeof value !== "number" || kind === "m" || kind === "g" || kind === "p") fields.operand = value;
     else if (kind === "i") fields.immediate = value;
     else if (kind === "4") fields.immediate = value << 4;
     else if (kind === "v" || kind === "q") fields.second = value;
