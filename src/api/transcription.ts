@@ -32,10 +32,6 @@ export async function startTranscription(
       remedy: "leave kind out",
     });
   const settings = getWhisperSettings(request);
-  if (request.beams !== undefined && request.beams > 1)
-    throw new InferyardError("INPUT_INVALID", `beams is ${request.beams}, and a Whisper is decoded with one`, {
-      remedy: "leave beams out; bestOf draws several texts at temperatures above 0",
-    });
   requireChunksFor(sound, request);
   const samples = isSoundChunks(sound) ? undefined : await readSound(sound, { signal });
   throwIfAborted(signal);

@@ -95,6 +95,5 @@ describe.skipIf(skip)(name, () => {
 
   it("refuses beams where nothing searches", async () => {
     await expect(transcribe(given, 5)).rejects.toMatchObject({ code: "INPUT_INVALID" });
-    await expect(transcribe(`${sharedData}tiny-random-whisper`, 5)).rejects.toMatchObject({ code: "INPUT_INVALID" });
   });
 });

@@ -90,6 +90,25 @@ describe.skipIf(skipForms)(forms, () => {
     });
   });
 
+  it("a detector that reads texts, and a preprocessor that is not known, are refused by name", async () => {
+    mkdirSync(at("owlvit"), { recursive: true });
+    copyFileSync(`${clip}/onnx/model.onnx`, join(at("owlvit"), "model.onnx"));
+    copyFileSync(`${clip}/preprocessor_config.json`, join(at("owlvit"), "preprocessor_config.json"));
+    const owlVit = { model_type: "owlvit", architectures: ["OwlViTForObjectDetection"] };
+    writeFileSync(join(at("owlvit"), "config.json"), JSON.stringify(owlVit));
+    const picture = `${vit}/wide.png`;
+    await expect(runtime.detectObjects(picture, { model: at("owlvit") })).rejects.toMatchObject({
+      code: "MODEL_UNSUPPORTED",
+      message: expect.stringContaining("owlvit") as string,
+    });
+    const processor = { image_processor_type: "Siglip2ImageProcessor", patch_size: 16, max_num_patches: 256 };
+    writeFileSync(join(at("owlvit"), "preprocessor_config.json"), JSON.stringify(processor));
+    await expect(runtime.imageFeatures(picture, { model: at("owlvit"), pool: true })).rejects.toMatchObject({
+      code: "MODEL_UNSUPPORTED",
+      message: expect.stringContaining("Siglip2ImageProcessor") as string,
+    });
+  });
+
   it("a model and options that do not fit are refused by name", async () => {
     const bert = `${sharedData}tiny-random-bert`;
     const picture = `${vit}/wide.png`;

@@ -32,8 +32,8 @@ export interface TranscribeOptions {
   /** Number of texts drawn at a temperature above 0, of which the most probable is taken. Default: 5. */
   readonly bestOf?: number;
   /**
-   * Number of texts of a beam search, for models of CTC with a vocabulary of words. Default: 100. A Whisper takes the most probable token each time, and refuses
-   * more than 1.
+   * Number of texts of a beam search: at temperature 0 with a Whisper, where 1 takes the most probable token each time, and over words with a model of CTC that has
+   * a vocabulary of words. Default: 1 with a Whisper, 100 over words.
    */
   readonly beams?: number;
   /** A text that zlib compresses by more than this factor is too repetitive. Default: 2.4. */
@@ -120,8 +120,9 @@ export const transcribeOptions: OptionTable<TranscribeOptions> = {
   },
   beams: {
     type: positiveInteger,
-    flag: ["--beams <number>", "texts of a beam search, for models of CTC with a vocabulary of words"],
-    field: "Number of texts of a beam search, for models of CTC with a vocabulary of words. Default: 100",
+    flag: ["--beams <number>", "texts of a beam search, at temperature 0 or over the words of a model of CTC"],
+    field:
+      "Number of texts of a beam search, at temperature 0 or over words. Default: 1 with a Whisper, 100 with words of a model of CTC",
   },
   compressionRatioThreshold: {
     type: number,

@@ -1,6 +1,7 @@
 /** Task `object-detection` (Hugging Face): things in pictures, each with its label, score and box. */
 import { checkOptions } from "../../runtime/options/option.ts";
 import { InferyardError } from "../../contract/errors.ts";
+import type { TensorInfo } from "../../contract/tensor.ts";
 import type { Manifest } from "../../models/manifest.ts";
 import type { MediaModel } from "../definition/media-task.ts";
 import { type Box, suppressOverlaps } from "./boxes.ts";
@@ -40,7 +41,9 @@ export async function detectObjects(
   pictures: readonly PictureSource[],
   options: DetectObjectsOptions,
 ): Promise<DetectedObjects> {
-  const prepared = await preparePictureGraph(model, await model.main());
+  const graph = await model.main();
+  refuseTextInputs(model.manifest, graph.inputs);
+  const prepared = await preparePictureGraph(model, graph);
   const { vision } = model.manifest;
   const decoder = createDetectorDecoder(vision?.detector?.layout, prepared.graph.outputs);
   const { threshold = vision?.detector?.threshold ?? 0.5, overlap = vision?.detector?.overlap ?? 0.45, topK } = options;
@@ -60,6 +63,19 @@ export async function detectObjects(
     }
   });
   return { results };
+}
+
+/** Throws MODEL_UNSUPPORTED for a detector that looks for what texts describe, such as OWL-ViT and Grounding DINO. */
+function refuseTextInputs({ name, variants }: Manifest, inputs: readonly TensorInfo[]): void {
+  const text = inputs.find((input) => input.name === "input_ids");
+  if (text === undefined) return;
+  const type = variants[0]?.config["model_type"];
+  const described = typeof type === "string" ? `${name}, of the type ${JSON.stringify(type)},` : name;
+  throw new InferyardError(
+    "MODEL_UNSUPPORTED",
+    `${described} looks for what texts describe (it has an input ${text.name}), which detectors do not here`,
+    { remedy: "use a detector with labels of its own: DETR, YOLO or RFB" },
+  );
 }
 
 /** Names of labels by their index: of inferyard.json, otherwise id2label of config.json, otherwise LABEL_0 and so on. */

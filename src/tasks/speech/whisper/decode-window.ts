@@ -4,6 +4,7 @@ import { at, omitUndefined } from "../../../contract/checked.ts";
 import { highestLogit } from "../../generation/sampling/filters.ts";
 import type { Random } from "../../generation/sampling/random.ts";
 import { applyRules, logSumExp, type RuleSettings } from "./logit-rules.ts";
+import { searchText } from "./search-text.ts";
 import type { WhisperVocabulary } from "./whisper-vocabulary.ts";
 
 /** The members of a language model that decoding uses. */
@@ -21,6 +22,8 @@ export interface WindowSettings {
   readonly temperature: number;
   /** Number of texts that are drawn, of which the most probable is taken. For temperatures above 0. */
   readonly bestOf: number;
+  /** Number of texts of a beam search at temperature 0; 1 takes the most probable token each time. */
+  readonly beams: number;
   /** Maximum number of tokens of the text. */
   readonly maxNewTokens: number;
   readonly random: Random;
@@ -52,7 +55,7 @@ export async function decodeWindow(
   vocabulary: WhisperVocabulary,
   settings: WindowSettings,
 ): Promise<DecodedWindow> {
-  const { prompt, temperature, bestOf, rules, maxNewTokens, random, signal } = settings;
+  const { prompt, temperature, bestOf, beams, rules, maxNewTokens, random, signal } = settings;
   const forks: SequenceId[] = [];
   const options = omitUndefined({ signal });
   try {
@@ -63,6 +66,15 @@ export async function decodeWindow(
     const noSpeech = vocabulary.noSpeech === undefined ? 0 : getProbability(all.subarray(0, width), vocabulary.noSpeech);
     const count = temperature > 0 ? bestOf : 1;
     const first = all.slice(all.length - width);
+    if (temperature === 0 && beams > 1) {
+      const { tokens, sum } = await searchText(model, { sequence, logits: first }, vocabulary, {
+        rules,
+        beams,
+        maxNewTokens,
+        signal,
+      });
+      return { tokens, averageLogProbability: sum / (tokens.length + 1), noSpeechProbability: noSpeech };
+    }
     const candidates: Candidate[] = [{ sequence, tokens: [], sum: 0, isFinished: false, logits: first }];
     while (candidates.length < count) {
       const fork = await model.forkSequence(sequence);

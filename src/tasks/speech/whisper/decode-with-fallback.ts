@@ -18,13 +18,13 @@ export async function decodeWithFallback(
   model: SpeechModel,
   sequence: SequenceId,
   { tokenizer, vocabulary }: { readonly tokenizer: Tokenizer; readonly vocabulary: WhisperVocabulary },
-  window: Omit<WindowSettings, "temperature" | "bestOf">,
+  window: Omit<WindowSettings, "temperature" | "bestOf" | "beams">,
   settings: WhisperSettings,
 ): Promise<AcceptedWindow> {
-  const { temperatures, bestOf, compressionRatioThreshold, logProbabilityThreshold, noSpeechThreshold } = settings;
+  const { temperatures, bestOf, beams, compressionRatioThreshold, logProbabilityThreshold, noSpeechThreshold } = settings;
   const tried: AcceptedWindow[] = [];
   for (const temperature of temperatures) {
-    const decoded = await decodeWindow(model, sequence, vocabulary, { ...window, temperature, bestOf });
+    const decoded = await decodeWindow(model, sequence, vocabulary, { ...window, temperature, bestOf, beams });
     const compressionRatio = await getCompressionRatio(decodeText(tokenizer, vocabulary, decoded.tokens).trim());
     const result = { ...decoded, temperature, compressionRatio };
     tried.push(result);

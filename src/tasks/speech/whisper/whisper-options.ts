@@ -13,6 +13,8 @@ export interface WhisperSettings {
   readonly temperatures: readonly number[];
   /** Number of texts drawn at a temperature above 0, of which the most probable is taken. */
   readonly bestOf: number;
+  /** Number of texts of a beam search at temperature 0. */
+  readonly beams: number;
   /** A text that compresses better than this is too repetitive. Infinity: no limit. */
   readonly compressionRatioThreshold: number;
   /** A text with a lower mean log probability is too improbable. -Infinity: no limit. */
@@ -45,6 +47,7 @@ export const whisperDefaults: WhisperSettings = {
   timestamps: "segment",
   temperatures: [0, 0.2, 0.4, 0.6, 0.8, 1],
   bestOf: 5,
+  beams: 1,
   compressionRatioThreshold: 2.4,
   logProbabilityThreshold: -1,
   noSpeechThreshold: 0.6,
