@@ -21,7 +21,7 @@ import { type Mutation, mutationsOf } from "./sites.ts";
 import { readModules, writeModule } from "./source-copy.ts";
 
 const root = resolve(import.meta.dirname, "../..");
-/** Folders of what is changed. Machine code is left out: it is asked for by name, and a wrong instruction ends the process. */
+/** Folders of what is changed. Machine code is left out: a wrong instruction ends the process. */
 const folders = [
   "src/engine/codegen/wasm",
   "src/engine/lower",

@@ -2,7 +2,7 @@
 import { omitUndefined } from "../contract/checked.ts";
 import { type RuntimeConfig, createRuntime } from "./create-runtime.ts";
 import { invalidInput } from "../contract/errors.ts";
-import { usesCtc } from "../models/language-tasks.ts";
+import { captionTask, usesCtc } from "../models/language-tasks.ts";
 import { nearestName } from "../models/validation/nearest-name.ts";
 import {
   type PipelineAliases,
@@ -54,7 +54,8 @@ export async function pipeline<Name extends PipelineName>(
   const runtime = await createRuntime(config);
   try {
     const language =
-      languageTasks.has(known) && !(known === "automatic-speech-recognition" && (await isCtc(runtime, model, variant)));
+      (known === captionTask && (await isOfOneFile(runtime, model, variant))) ||
+      (languageTasks.has(known) && !(known === "automatic-speech-recognition" && (await isCtc(runtime, model, variant))));
     const handle = await runtime.load(model ?? "builtin", {
       ...omitUndefined({ signal, variant }),
       ...(language ? { kind: "language" as const } : {}),
@@ -79,6 +80,13 @@ function taskNamed<Name extends PipelineName>(given: Name): NamedTask<Name> {
     `there is no pipeline for the task ${JSON.stringify(given)}`,
     guess === undefined ? `choose one of ${names.join(", ")}` : `did you mean "${guess}"?`,
   );
+}
+
+/** Whether a model has no graphs of its own, and is loaded as a language model with an encoder of pictures. */
+async function isOfOneFile(runtime: Runtime, model: string | undefined, variant: string | undefined): Promise<boolean> {
+  if (model === undefined) return false;
+  const { variants } = await runtime.manifest(model, omitUndefined({ variant }));
+  return variants.every(({ format }) => format !== "onnx");
 }
 
 /** Whether a model transcribes by CTC: it is loaded as a graph, and not as a language model. */

@@ -1,6 +1,7 @@
 /** The pipelines of transformers.js on pictures. */
 import type { ModelHandle } from "../runtime/model-handle.ts";
 import type { LabelScore } from "../tasks/encoding/label-head.ts";
+import type { ReadPageOptions } from "../tasks/reading/read-options.ts";
 import type { ClassifyImageOptions } from "../tasks/vision/classify-image-options.ts";
 import type { DetectObjectsOptions } from "../tasks/vision/detect-objects-options.ts";
 import type { DetectedObject } from "../tasks/vision/detect-objects.ts";
@@ -29,6 +30,11 @@ export interface VisionPipelineCalls {
   /** `threshold` defaults to 0.9, as in transformers.js. */
   "object-detection": OneOrManyPictures<DetectedObject[], [options?: DetectObjectsOptions]>;
   "image-feature-extraction": OneOrManyPictures<ImageFeature, [options?: ImageFeaturesOptions]>;
+  /** The text that a model writes about a picture, or reads in it: TrOCR, ViT with GPT-2. */
+  "image-to-text": OneOrManyPictures<
+    { readonly generated_text: string }[],
+    [options?: Pick<ReadPageOptions, "maxNewTokens" | "signal">]
+  >;
 }
 
 type VisionPipelineFactories = {
@@ -59,6 +65,16 @@ export const visionPipelines: VisionPipelineFactories = {
     oneOrMany(async (pictures, options?: ImageFeaturesOptions) => {
       const { features } = await runtime.imageFeatures(pictures, { ...options, model });
       return [...features];
+    }),
+
+  "image-to-text": (runtime, model) =>
+    oneOrMany(async (pictures, options?: Pick<ReadPageOptions, "maxNewTokens" | "signal">) => {
+      const texts: { readonly generated_text: string }[][] = [];
+      for (const picture of pictures) {
+        const { lines } = await runtime.read(picture, { ...options, model });
+        texts.push([{ generated_text: lines.map(({ text }) => text).join("\n") }]);
+      }
+      return texts;
     }),
 };
 

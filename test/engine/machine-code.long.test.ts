@@ -1,14 +1,16 @@
 /** Kernels in x86-64 machine code, preferred for real models: the bits of WebAssembly, on every host and with several threads. */
-import { existsSync, readFileSync } from "node:fs";
+import { execFile } from "node:child_process";
+import { tmpdir } from "node:os";
+import { promisify } from "node:util";
+import { readFileSync, readdirSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { createRuntime, type KernelCount } from "inferyard";
 import { needsData, sharedData } from "../fixtures/shared-data.ts";
 import { runsAll } from "../fixtures/slow.ts";
 
 const hasAvx2 = process.platform === "linux" && process.arch === "x64" && / avx2 /.test(readFileSync("/proc/cpuinfo", "utf8"));
-const hasKoffi = existsSync(new URL("../../node_modules/koffi", import.meta.url));
-const skip = !hasAvx2 || !hasKoffi;
-const title = skip ? "(skipped: this is no Linux on x86-64 with AVX2 and koffi)" : "";
+const skip = !hasAvx2;
+const title = skip ? "(skipped: this is no Linux on x86-64 with AVX2)" : "";
 const [skipModel, modelTitle] = needsData("gguf-tiny-llama");
 const [skipBert, bertTitle] = needsData("tiny-random-bert");
 
@@ -71,5 +73,41 @@ describe.skipIf(skip || skipBert)(`an encoder in machine code ${bertTitle} ${tit
     expect(machine.counts).toContain("INT4_B32_AVX2");
     expect(machine.counts).not.toContain("INT4_B32_Wasm");
     expect(machine.embeddings).toEqual(wasm.embeddings);
+  });
+});
+
+describe.skipIf(skip || skipModel)(`processes with a language model ${modelTitle} ${title}`, () => {
+  const path = `${sharedData}gguf-tiny-llama/tiny-llama-q8_0.gguf`;
+  const script = `
+    import { createRuntime } from ${JSON.stringify(import.meta.resolve("inferyard"))};
+    const runtime = await createRuntime({ target: "native:cpu", host: "inline", threads: 1 });
+    const handle = await runtime.load(${JSON.stringify(path)}, { kind: "language" });
+    const sequence = await handle.language.createSequence();
+    const [row] = await handle.language.decode([{ sequence, tokens: [1, 17, 42, 99] }]);
+    const code = handle.decision.selected.evidence.find((line) => line.startsWith("machine code: "));
+    console.log(JSON.stringify({ row: Array.from(row), code, ids: (await handle.kernelCounts()).map(({ id }) => id) }));
+    await runtime.dispose();
+  `;
+  async function run(...flags: readonly string[]): Promise<{ row: number[]; code: string; ids: string[] }> {
+    const { stdout } = await promisify(execFile)(process.execPath, [...flags, "--input-type=module", "--eval", script]);
+    return JSON.parse(stdout) as { row: number[]; code: string; ids: string[] };
+  }
+
+  it("that start at the same time compute the same bits, and leave no file behind", async () => {
+    const [first, second] = await Promise.all([run(), run()]);
+    expect(second).toEqual(first);
+    expect(first.code).toMatch(/^machine code: [1-9]\d* of \d+ kernels, up to AVX/);
+    expect(first.ids).toEqual(expect.arrayContaining([expect.stringMatching(/^Q8_0_AVX/)]));
+    expect(readdirSync(tmpdir()).filter((name) => name.startsWith("inferyard-code-"))).toEqual([]);
+  });
+
+  it("that may load no addons compute with WebAssembly and say why", async () => {
+    const { row, code, ids } = await run("--no-addons");
+    expect(code).toMatch(
+      /^machine code: none, WebAssembly computes all kernels: Node.js was started without the permission: .*addons/,
+    );
+    expect(ids.filter((id) => id.includes("_AVX"))).toEqual([]);
+    const machine = await run();
+    for (const [index, value] of machine.row.entries()) expect(row[index]).toBeCloseTo(value, 4);
   });
 });

@@ -3,7 +3,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type Runtime, createRuntime } from "inferyard";
+import { type Runtime, createRuntime, pipeline } from "inferyard";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { inferyard } from "../fixtures/processes/command-line.ts";
 
@@ -59,6 +59,9 @@ describe("captions of ViT and GPT-2, whose decoder keeps its own tokens alone", 
     const { ids, text } = JSON.parse(readFileSync(join(caption, "goldens.json"), "utf8")) as { ids: number[]; text: string };
     const read = await runtime.read(picture, { model: caption, target, maxNewTokens: ids.length });
     expect(read).toMatchObject({ target, lines: [{ text }] });
+    const describePicture = await pipeline("image-to-text", caption, { host: "inline", target });
+    expect(await describePicture(picture, { maxNewTokens: ids.length })).toEqual([{ generated_text: text }]);
+    await describePicture.dispose();
     await expect(runtime.read(picture, { model: caption, target, prompt: "a" })).rejects.toMatchObject({ code: "INPUT_INVALID" });
   });
 });

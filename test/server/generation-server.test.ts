@@ -22,7 +22,7 @@ describe.skipIf(skip)(title, () => {
   let text = "";
   beforeAll(async () => {
     server = await servers.serve(["--model", qwen], settings);
-    await using runtime = await createRuntime();
+    await using runtime = await createRuntime({ host: "inline", threads: 1 });
     text = (await runtime.chat(messages, { model: qwen, maxNewTokens: 6 })).message.content;
   });
   afterAll(async () => {

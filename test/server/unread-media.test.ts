@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 let runtime: Awaited<ReturnType<typeof createRuntime>>;
 let handler: Handler;
 beforeAll(async () => {
-  runtime = await createRuntime();
+  runtime = await createRuntime({ threads: 1 });
   handler = createHandler(runtime);
 });
 afterAll(() => runtime.dispose());

@@ -44,7 +44,7 @@ describe.skipIf(skip)(name, () => {
   const transcribe = (model: string, beams?: number) =>
     runtime.transcribe(sound(), { model, timestamps: "word", ...(beams === undefined ? {} : { beams }) });
   beforeAll(async () => {
-    runtime = await createRuntime({ host: "inline", target: "onnx:cpu" });
+    runtime = await createRuntime({ host: "inline", threads: 1, target: "onnx:cpu" });
   });
   afterAll(async () => {
     await runtime.dispose();

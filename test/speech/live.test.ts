@@ -14,7 +14,7 @@ describe.skipIf(skip)(name, () => {
   /** 16-bit samples of the file, at 16 kHz. */
   let pcm = new Uint8Array();
   beforeAll(async () => {
-    runtime = await createRuntime({ host: "inline" });
+    runtime = await createRuntime({ host: "inline", threads: 1 });
     file = new Uint8Array(readFileSync(`${model}/chirp-2s.wav`));
     pcm = file.subarray(44);
   });

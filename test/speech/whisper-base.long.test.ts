@@ -84,6 +84,7 @@ describe.skipIf(skip)(name, () => {
     it.skipIf(slow).each(some)(sampledTitle, async (file, wanted) => {
       const sound = readFileSync(join(base!.sounds, file));
       const given = await runtime.transcribe(sound, { model: base!.model, timestamps: "word", temperature: 0 });
+      expect(given.segments).not.toHaveLength(0);
       compare(given, wanted);
     });
 

@@ -2,7 +2,7 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Runtime, createRuntime } from "inferyard";
+import { type Runtime, createRuntime, pipeline } from "inferyard";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { needsData, sharedData } from "../fixtures/shared-data.ts";
 import { writePictureModel } from "./fixtures/picture-safetensors.ts";
@@ -88,6 +88,10 @@ describe.skipIf(skip)(title, () => {
     const read = await runtime.read(picture("trocr", first!.image), { model: handle, maxNewTokens });
     expect(read.lines[0]!.text).toBe(first!.generated_text);
     await handle.dispose();
+    const readLines = await pipeline("image-to-text", model, { host: "inline", target });
+    const texts = await readLines([picture("trocr", first!.image)], { maxNewTokens });
+    expect(texts).toEqual([[{ generated_text: first!.generated_text }]]);
+    await readLines.dispose();
     await expect(runtime.generate("a", { model, target })).rejects.toMatchObject({ code: "MODEL_UNSUPPORTED" });
   });
 });

@@ -33,7 +33,7 @@ interface Candidate {
 }
 
 /**
- * The text with the highest mean log probability among those that were found. `sequence` has read a window and a prompt, of which `logits` follow, and is changed;
+ * The text with the highest mean log probability among those that ended before the most probable of all ended. `sequence` has read a window and a prompt, of which `logits` follow, and is changed;
  * sequences that are created are released.
  */
 export async function searchText(
@@ -46,7 +46,7 @@ export async function searchText(
   const forks = new Set<SequenceId>();
   let beams: readonly Beam[] = [{ sequence, tokens: [], sum: 0, logits }];
   try {
-    for (let length = 0; length < maxNewTokens && finished.length < count; length += 1) {
+    for (let length = 0; length < maxNewTokens; length += 1) {
       const candidates = findCandidates(beams, 2 * count, vocabulary, rules);
       const isLast = length === maxNewTokens - 1;
       const next: Candidate[] = [];
@@ -57,7 +57,8 @@ export async function searchText(
         else if (!isEnd && next.length < count) next.push(candidate);
       }
       if (isLast) finished.push(...next.map(({ parent, token, sum }) => ({ tokens: [...parent.tokens, token], sum })));
-      if (isLast || finished.length >= count || next.length === 0) break;
+      // No text that goes on is more probable than one that ended first.
+      if (isLast || candidates[0]?.token === vocabulary.endOfText || next.length === 0) break;
       beams = await extend(model, next, forks, signal);
     }
   } finally {
