@@ -1,8 +1,10 @@
 // Where a model's time goes: the kernels of its program by what they took, on one thread. `npm run bench:steps -- MODEL.onnx NAME=TYPE:SHAPE ...`,
-// for example `input_ids=int64:1x128`; `--runs N` (default 20). Inputs are ones, or a sine where they are float32.
+// for example `input_ids=int64:1x128`; `--runs N` (default 20), `--wasm` without machine code. Inputs are ones, or a sine where they are float32.
 import { readFileSync } from "node:fs";
 import { detectWasmFeatures, compileKernels, kernelFunction } from "../../src/engine/codegen/wasm/index.ts";
 import { enableRelaxedSimd, withOptimizingCompiler } from "../../src/engine/codegen/wasm/v8-flags.ts";
+import { openMachineCode } from "../../src/backends/native/machine-code/machine-code.ts";
+import { generateMachineKernels, withMachineCode } from "../../src/engine/codegen/x64/index.ts";
 import { readOnnxModel } from "../../src/engine/onnx/read-model.ts";
 import { optimize } from "../../src/engine/passes/index.ts";
 import { planGraph } from "../../src/engine/plan/plan.ts";
@@ -18,7 +20,7 @@ import { formatTable } from "../measuring/table.mjs";
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { runs: { type: "string", default: "20" } },
+  options: { runs: { type: "string", default: "20" }, wasm: { type: "boolean", default: false } },
 });
 const [path, ...given] = positionals;
 if (path === undefined) throw new Error("give a model: npm run bench:steps -- model.onnx input=float32:1x3x224x224");
@@ -34,9 +36,17 @@ const traced = build.graph(
   entries.map(([name, value]) => ({ name, value })),
   outputs,
 );
-const plan = planGraph(optimize(traced), { isModelConstant: () => true, hasByteDot: features.byteDot !== "none" });
+const machineCode = values.wasm ? undefined : openMachineCode().create();
+const plan = planGraph(optimize(traced), {
+  isModelConstant: () => true,
+  hasByteDot: features.byteDot !== "none",
+  hasWideVectors: machineCode !== undefined,
+});
 const memory = new EngineMemory({ shared: false });
-const { functions } = withOptimizingCompiler(() => compileKernels(plan.kernels, memory.memory, features));
+const compiled = withOptimizingCompiler(() => compileKernels(plan.kernels, memory.memory, features));
+const machineKernels = generateMachineKernels(plan.kernels, machineCode);
+const machineKeys = new Set(machineKernels.map(({ key }) => key));
+const { functions } = withMachineCode(compiled, machineKernels, memory.memory, machineCode);
 let times = [];
 const executable = new Executable(plan, memory, (kernel, offsets) => {
   const run = kernelFunction(functions, kernel);
@@ -87,7 +97,7 @@ function report() {
   const rows = [...byKey]
     .sort(([, one], [, other]) => other.milliseconds - one.milliseconds)
     .map(([key, { calls, milliseconds }]) => [
-      key.slice(0, 170),
+      `${machineKeys.has(key) ? "machine code: " : ""}${key}`.slice(0, 170),
       String(calls),
       milliseconds.toFixed(3),
       `${((milliseconds / sum) * 100).toFixed(1)} %`,

@@ -5,7 +5,7 @@ import { MachineLevel } from "../../../../../test/engine/machine-level.ts";
 import { amount } from "../../../../../test/fixtures/slow.ts";
 import { x64Levels } from "../../../../kernels/simd-levels.ts";
 import { getSteps, rowBytes } from "../../wasm/kernels/quantized/byte-layout.ts";
-import { quantizationRange } from "../../wasm/kernels/quantized/quantize.ts";
+import { type QuantizationRangeRequest, quantizationRange } from "../../wasm/kernels/quantized/quantize.ts";
 import { quantizeRows } from "../../wasm/kernels/quantized/quantize-rows.ts";
 import { machineQuantizationRange } from "./quantization-range.ts";
 import { machineQuantizeRows } from "./quantize-rows.ts";
@@ -24,6 +24,18 @@ describe.each(x64Levels.filter((level) => level !== "AVX-512 VNNI"))("quantizati
     randomFloats(count, seed, 5).map((value, index) =>
       isSpecial && index % 11 === seed % 11 ? specials[index % specials.length]! : value,
     );
+
+  function expectSameRange(
+    request: QuantizationRangeRequest,
+    x: Float32Array,
+    output: "scale" | "zeroPoint",
+    splits: number,
+  ): void {
+    const scale = { scale: new Float32Array(request.rows) };
+    const zeroPoint = { zeroPoint: new Uint8Array(request.rows) };
+    const operands = output === "scale" ? { x, ...zeroPoint, ...scale } : { x, ...scale, ...zeroPoint };
+    machine.expectSameBits(quantizationRange(request), machineQuantizationRange(request, level), operands, "x", splits);
+  }
 
   it("gives the bytes, norms and factors of WebAssembly", ({ skip }) => {
     skip(features.byteDot !== "unsigned", "this Node.js has no dot product of bytes");
@@ -56,16 +68,11 @@ describe.each(x64Levels.filter((level) => level !== "AVX-512 VNNI"))("quantizati
     fc.assert(
       fc.property(size(4), size(150), fc.constantFrom(0, 1, 2, 3), size(3), (rows, columns, kind, splits) => {
         const request = { rows, columns };
-        const kernel = quantizationRange(request);
         // Also of one sign, and of zeros alone.
         const values = floats(rows * columns, columns, kind === 1).map((value) =>
           kind === 2 ? Math.abs(value) : kind === 3 ? 0 : value,
         );
-        for (const output of ["scale", "zeroPoint"]) {
-          const other = output === "scale" ? { zeroPoint: new Uint8Array(rows) } : { scale: new Float32Array(rows) };
-          const own = output === "scale" ? { scale: new Float32Array(rows) } : { zeroPoint: new Uint8Array(rows) };
-          machine.expectSameBits(kernel, machineQuantizationRange(request, level), { x: values, ...other, ...own }, "x", splits);
-        }
+        for (const output of ["scale", "zeroPoint"] as const) expectSameRange(request, values, output, splits);
       }),
       { numRuns: amount(200, 20) },
     );
