@@ -68,6 +68,7 @@ export const pageReplacements: Readonly<Record<string, string>> = {
   "src/backends/native/machine-code/machine-code.ts": "src/composition/browser/machine-code.ts",
   "src/engine/codegen/x64/index.ts": "src/composition/browser/kernel-machine-code.ts",
   "src/engine/codegen/x64/convolution/convolution.ts": "src/composition/browser/kernel-machine-code.ts",
+  "src/engine/codegen/x64/convolution/sliding-window.ts": "src/composition/browser/kernel-machine-code.ts",
   "src/engine/codegen/x64/reductions/softmax.ts": "src/composition/browser/kernel-machine-code.ts",
   "src/engine/codegen/x64/reductions/norm.ts": "src/composition/browser/kernel-machine-code.ts",
   "src/engine/codegen/x64/elementwise/elementwise.ts": "src/composition/browser/kernel-machine-code.ts",

@@ -17,11 +17,22 @@ export const machineBatchedMatmul: () => never = refuse;
 export const machineQuantizeRows: () => never = refuse;
 export const machineQuantizationRange: () => never = refuse;
 export const machineConvolution: () => never = refuse;
+export const machineWindow: () => never = refuse;
 export const machineSoftmax: () => never = refuse;
 export const machineNorm: () => never = refuse;
 export const machineElementwise: () => never = refuse;
 
+/** No pooling and depthwise convolution has machine code. */
+export function hasWindowFunction(): boolean {
+  return false;
+}
+
 /** Machine code needs no memory beside that of the WebAssembly kernel. */
 export function convolutionScratchBytes(): number {
+  return 0;
+}
+
+/** The same for windows of pooling and depthwise convolutions. */
+export function windowScratchBytes(): number {
   return 0;
 }
