@@ -1,13 +1,13 @@
 /** The public names that the entry points for Node.js and for browsers share. */
 export { Runtime } from "./runtime.ts";
 export type * from "./task-requests.ts";
-export type * from "./vision-requests.ts";
-export type * from "./sound-requests.ts";
+export type * from "./media/vision-requests.ts";
+export type * from "./media/sound-requests.ts";
 export type { Picture } from "../processors/images/picture.ts";
 export type * from "./pipelines.ts";
 export type * from "./generation-pipelines.ts";
 export type * from "./speech-pipelines.ts";
-export type { TranscriptStream } from "./transcription.ts";
+export type { TranscriptStream } from "./media/transcription.ts";
 export { type Streamer, TextStreamer, type TextStreamerOptions } from "../tasks/generation/text-streamer.ts";
 export * from "../tasks/index.ts";
 export type { Candidate, Decision, Selected, SelectionStage, Verdict } from "../runtime/decision/decision.ts";

@@ -47,7 +47,7 @@ import { EncoderTasks } from "./encoder-tasks.ts";
 import { extractFields } from "./extract-fields.ts";
 import type { Generation, GenerationParts } from "./generation.ts";
 import { lazyMedia } from "./media/lazy-media.ts";
-import type { MediaTasks } from "./media-tasks.ts";
+import type { MediaTasks } from "./media/media-tasks.ts";
 import { holdModel, runTimed } from "./model-call.ts";
 import { checkRunRequest, toList, toPictures, toSounds } from "./request-options.ts";
 import type {
@@ -91,9 +91,14 @@ import type {
   TranscribeRequest,
   TranscribeResult,
 } from "./task-requests.ts";
-import type * as vision from "./vision-requests.ts";
-import type { ClassifySoundRequest, ClassifySoundResult, DetectSpeechRequest, DetectSpeechResult } from "./sound-requests.ts";
-import type { TranscriptStream } from "./transcription.ts";
+import type * as vision from "./media/vision-requests.ts";
+import type {
+  ClassifySoundRequest,
+  ClassifySoundResult,
+  DetectSpeechRequest,
+  DetectSpeechResult,
+} from "./media/sound-requests.ts";
+import type { TranscriptStream } from "./media/transcription.ts";
 
 /** Threads of a runtime, ended with it. Default: the calling thread does their work. */
 export interface RuntimeWorkers {
@@ -341,8 +346,8 @@ export class Runtime extends ModelRuntime {
   async transcribe(sound: SpokenSound, request: TranscribeRequest): Promise<TranscribeResult | TranscriptStream> {
     const media = await this.#onMedia();
     const stream = (await media.transcribesByCtc(request))
-      ? (await import("./ctc-transcription.ts")).startCtcTranscription(media, sound, request)
-      : await (await import("./transcription.ts")).startTranscription(this, this.#tokenizers, sound, request);
+      ? (await import("./media/ctc-transcription.ts")).startCtcTranscription(media, sound, request)
+      : await (await import("./media/transcription.ts")).startTranscription(this, this.#tokenizers, sound, request);
     return request.stream === true ? stream : stream.finish();
   }
 

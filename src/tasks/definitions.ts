@@ -316,7 +316,7 @@ export const tokenClassificationTask: Task<readonly string[], RecognizeOptions, 
   },
 };
 
-/** What was said in a sound, and when. It runs on the tokens of a language model, so src/api/transcription.ts runs it instead of a `load` here. */
+/** What was said in a sound, and when. It runs on the tokens of a language model, so src/api/media/transcription.ts runs it instead of a `load` here. */
 export const transcriptionTask: TaskDescription = {
   task: "automatic-speech-recognition",
   verb: "transcribe",

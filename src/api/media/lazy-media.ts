@@ -5,7 +5,7 @@ import { runtimeDefaults } from "../../runtime/options/runtime-options.ts";
 import type { ModelRuntime } from "../../runtime/model-runtime.ts";
 import type { RuntimeSettings } from "../../runtime/options/runtime-settings.ts";
 import type { TokenizerCache } from "../../tasks/encoding/tokenizer-cache.ts";
-import type { MediaTasks } from "../media-tasks.ts";
+import type { MediaTasks } from "./media-tasks.ts";
 
 /** Returns the tasks, which are made once. Throws CONFIG_INVALID for a `maxPictureMemory` that is no size. */
 export function lazyMedia(
@@ -15,5 +15,5 @@ export function lazyMedia(
 ): () => Promise<MediaTasks> {
   const pictures = new ByteBudget(parseSize(maxPictureMemory));
   let tasks: Promise<MediaTasks> | undefined;
-  return () => (tasks ??= import("../media-tasks.ts").then(({ MediaTasks }) => new MediaTasks(runtime, tokenizers, pictures)));
+  return () => (tasks ??= import("./media-tasks.ts").then(({ MediaTasks }) => new MediaTasks(runtime, tokenizers, pictures)));
 }

@@ -1,5 +1,5 @@
 /** Embeddings of pictures, and of texts on models that embed pictures in the same space. */
-import type { EmbedMediaResult } from "../../../api/vision-requests.ts";
+import type { EmbedMediaResult } from "../../../api/media/vision-requests.ts";
 import { omitUndefined } from "../../../contract/checked.ts";
 import { InferyardError, invalidInput } from "../../../contract/errors.ts";
 import type { EmbedOptions } from "../../../tasks/embedding/embed-options.ts";

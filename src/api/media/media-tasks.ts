@@ -1,20 +1,20 @@
 /** Tasks on pictures and sound, which run on one or several graphs of a model. */
-import type { ByteBudget } from "../concurrency/byte-budget.ts";
-import { InferyardError } from "../contract/errors.ts";
-import type { LanguageModel } from "../contract/language-model.ts";
-import type { Manifest, Variant } from "../models/manifest.ts";
-import { usesCtc } from "../models/language-tasks.ts";
-import { nameOfSuffix } from "../models/manifest/variant-names.ts";
-import { readJsonObject } from "../models/model-folder.ts";
-import { ModelHandle } from "../runtime/model-handle.ts";
-import type { ModelRuntime } from "../runtime/model-runtime.ts";
-import type { ModelOptions } from "../runtime/options/runtime-settings.ts";
-import type { LoadedGraph, MediaModel, MediaTask } from "../tasks/definition/media-task.ts";
-import { textSettings } from "../tasks/encoding/text-settings.ts";
-import type { TokenizerCache } from "../tasks/encoding/tokenizer-cache.ts";
-import { refuseUnknownOptions } from "./model-call.ts";
-import { type ModelRequest, modelOptions, refuseLoadOptions } from "./request-options.ts";
-import type { TaskRun } from "./task-requests.ts";
+import type { ByteBudget } from "../../concurrency/byte-budget.ts";
+import { InferyardError } from "../../contract/errors.ts";
+import type { LanguageModel } from "../../contract/language-model.ts";
+import type { Manifest, Variant } from "../../models/manifest.ts";
+import { usesCtc } from "../../models/language-tasks.ts";
+import { nameOfSuffix } from "../../models/manifest/variant-names.ts";
+import { readJsonObject } from "../../models/model-folder.ts";
+import { ModelHandle } from "../../runtime/model-handle.ts";
+import type { ModelRuntime } from "../../runtime/model-runtime.ts";
+import type { ModelOptions } from "../../runtime/options/runtime-settings.ts";
+import type { LoadedGraph, MediaModel, MediaTask } from "../../tasks/definition/media-task.ts";
+import { textSettings } from "../../tasks/encoding/text-settings.ts";
+import type { TokenizerCache } from "../../tasks/encoding/tokenizer-cache.ts";
+import { refuseUnknownOptions } from "../model-call.ts";
+import { type ModelRequest, modelOptions, refuseLoadOptions } from "../request-options.ts";
+import type { TaskRun } from "../task-requests.ts";
 
 /** Runs tasks on pictures and sound on the models of one runtime. */
 export class MediaTasks {
@@ -47,7 +47,7 @@ export class MediaTasks {
     if (model === undefined) return false;
     const manifest = model instanceof ModelHandle ? model.manifest : await this.#runtime.manifest(model, modelOptions(request));
     if (usesCtc(manifest)) return true;
-    (await import("../tasks/speech/transcribe.ts")).requireWhisper(manifest);
+    (await import("../../tasks/speech/transcribe.ts")).requireWhisper(manifest);
     return false;
   }
 

@@ -1,13 +1,13 @@
 /** Requests and results of the runtime's methods on pictures. */
-import type { PictureSource } from "../processors/images/picture-source.ts";
-import type { Embeddings } from "../tasks/embedding/embeddings.ts";
-import type { ClassifyImageOptions } from "../tasks/vision/classify-image-options.ts";
-import type { ImageClassifications } from "../tasks/vision/classify-image.ts";
-import type { DetectObjectsOptions } from "../tasks/vision/detect-objects-options.ts";
-import type { DetectedObjects } from "../tasks/vision/detect-objects.ts";
-import type { EmbedMediaOptions } from "../tasks/vision/embed-media-options.ts";
-import type { ImageFeatures, ImageFeaturesOptions } from "../tasks/vision/image-features.ts";
-import type { TaskRequest, TaskRun } from "./task-requests.ts";
+import type { PictureSource } from "../../processors/images/picture-source.ts";
+import type { Embeddings } from "../../tasks/embedding/embeddings.ts";
+import type { ClassifyImageOptions } from "../../tasks/vision/classify-image-options.ts";
+import type { ImageClassifications } from "../../tasks/vision/classify-image.ts";
+import type { DetectObjectsOptions } from "../../tasks/vision/detect-objects-options.ts";
+import type { DetectedObjects } from "../../tasks/vision/detect-objects.ts";
+import type { EmbedMediaOptions } from "../../tasks/vision/embed-media-options.ts";
+import type { ImageFeatures, ImageFeaturesOptions } from "../../tasks/vision/image-features.ts";
+import type { TaskRequest, TaskRun } from "../task-requests.ts";
 
 /** One picture, or several. */
 export type Pictures = PictureSource | readonly PictureSource[];

@@ -1,20 +1,20 @@
 /** Transcribing with models of speech. Imported at the first use. */
-import { InferyardError, throwIfAborted } from "../contract/errors.ts";
-import { ModelHandle } from "../runtime/model-handle.ts";
-import type { ModelRuntime } from "../runtime/model-runtime.ts";
-import { textSettings } from "../tasks/encoding/text-settings.ts";
-import type { TokenizerCache } from "../tasks/encoding/tokenizer-cache.ts";
-import { GenerationStream } from "../tasks/generation/generation-stream.ts";
-import { readSound, type SpokenSound } from "../tasks/speech/sound-input.ts";
-import { transcriptionRules } from "../tasks/speech/spoken-sound.ts";
-import { requireWhisper, transcribe, type Transcription } from "../tasks/speech/transcribe.ts";
-import { findSpeech } from "../tasks/speech/voice-activity/detect-speech.ts";
-import { isSoundChunks, requireSoundChunks } from "../tasks/speech/live/sound-chunks.ts";
-import { transcribeLive } from "../tasks/speech/live/transcribe-live.ts";
-import { getWhisperSettings, transcribeOptions } from "../tasks/speech/transcribe-options.ts";
-import type { Transcript, TranscriptSegment } from "../tasks/speech/transcript.ts";
-import { holdModel, runTimed } from "./model-call.ts";
-import type { TaskRun, TranscribeRequest } from "./task-requests.ts";
+import { InferyardError, throwIfAborted } from "../../contract/errors.ts";
+import { ModelHandle } from "../../runtime/model-handle.ts";
+import type { ModelRuntime } from "../../runtime/model-runtime.ts";
+import { textSettings } from "../../tasks/encoding/text-settings.ts";
+import type { TokenizerCache } from "../../tasks/encoding/tokenizer-cache.ts";
+import { GenerationStream } from "../../tasks/generation/generation-stream.ts";
+import { readSound, type SpokenSound } from "../../tasks/speech/sound-input.ts";
+import { transcriptionRules } from "../../tasks/speech/spoken-sound.ts";
+import { requireWhisper, transcribe, type Transcription } from "../../tasks/speech/transcribe.ts";
+import { findSpeech } from "../../tasks/speech/voice-activity/detect-speech.ts";
+import { isSoundChunks, requireSoundChunks } from "../../tasks/speech/live/sound-chunks.ts";
+import { transcribeLive } from "../../tasks/speech/live/transcribe-live.ts";
+import { getWhisperSettings, transcribeOptions } from "../../tasks/speech/transcribe-options.ts";
+import type { Transcript, TranscriptSegment } from "../../tasks/speech/transcript.ts";
+import { holdModel, runTimed } from "../model-call.ts";
+import type { TaskRun, TranscribeRequest } from "../task-requests.ts";
 
 /** A stream of the segments of a sound. */
 export type TranscriptStream = GenerationStream<Transcript & TaskRun, TranscriptSegment>;

@@ -1,16 +1,16 @@
 /** Transcribing with models of CTC: wav2vec2 and its relatives. Imported at the first use. */
-import { InferyardError } from "../contract/errors.ts";
-import { GenerationStream } from "../tasks/generation/generation-stream.ts";
-import { transcribeByCtc } from "../tasks/speech/ctc/transcribe-ctc.ts";
-import { toSegments } from "../tasks/speech/ctc/ctc-segments.ts";
-import { prepareSoundGraph } from "../tasks/speech/sound-graph.ts";
-import { isSoundChunks } from "../tasks/speech/live/sound-chunks.ts";
-import { readSound, type SpokenSound } from "../tasks/speech/sound-input.ts";
-import { getWhisperSettings, type TranscribeOptions, transcribeOptions } from "../tasks/speech/transcribe-options.ts";
-import type { Transcript, TranscriptSegment } from "../tasks/speech/transcript.ts";
+import { InferyardError } from "../../contract/errors.ts";
+import { GenerationStream } from "../../tasks/generation/generation-stream.ts";
+import { transcribeByCtc } from "../../tasks/speech/ctc/transcribe-ctc.ts";
+import { toSegments } from "../../tasks/speech/ctc/ctc-segments.ts";
+import { prepareSoundGraph } from "../../tasks/speech/sound-graph.ts";
+import { isSoundChunks } from "../../tasks/speech/live/sound-chunks.ts";
+import { readSound, type SpokenSound } from "../../tasks/speech/sound-input.ts";
+import { getWhisperSettings, type TranscribeOptions, transcribeOptions } from "../../tasks/speech/transcribe-options.ts";
+import type { Transcript, TranscriptSegment } from "../../tasks/speech/transcript.ts";
 import type { MediaTasks } from "./media-tasks.ts";
-import { refuseUnknownOptions } from "./model-call.ts";
-import type { TaskRun, TranscribeRequest } from "./task-requests.ts";
+import { refuseUnknownOptions } from "../model-call.ts";
+import type { TaskRun, TranscribeRequest } from "../task-requests.ts";
 import type { TranscriptStream } from "./transcription.ts";
 
 /** Options that a model of CTC obeys. */
