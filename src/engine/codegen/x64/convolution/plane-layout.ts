@@ -65,7 +65,7 @@ export function fillPlane({ asm, bytes }: VectorUnit, layout: PlaneLayout, value
 }
 
 /** Generates the copy of the plane at r13 into scratch memory at rdi whose pads are filled. Changes rax, rcx, rdi, rsi, r8, r9, the tail, and vectors. */
-export function copyPlane(unit: VectorUnit, layout: PlaneLayout): void {
+export function emitPlaneCopy(unit: VectorUnit, layout: PlaneLayout): void {
   const { asm, lanes, bytes } = unit;
   const { input, pads, strides } = layout.window;
   const isSplit = strides[1] === 2;

@@ -14,7 +14,7 @@ import { activationProgram } from "../lanewise/activation.ts";
 import { emitLanes } from "../lanewise/emit-lanes.ts";
 import type { LaneProgram } from "../lanewise/lane-program.ts";
 import type { MachineFunction } from "../machine-kernel.ts";
-import { PlaneLayout, copyPlane, fillPlane } from "./plane-layout.ts";
+import { PlaneLayout, emitPlaneCopy, fillPlane } from "./plane-layout.ts";
 
 /** A window over planes, and what is computed of the elements below it. */
 export interface WindowFunction {
@@ -106,7 +106,7 @@ class SlidingWindowFunction {
     fillPlane(this.#unit, this.#layout, compute.kind === "max" ? Number.NEGATIVE_INFINITY : 0);
     asm.countDown("rbx", () => {
       asm.load("rdi", this.#argument("scratch"));
-      copyPlane(this.#unit, this.#layout);
+      emitPlaneCopy(this.#unit, this.#layout);
       this.#emitPlane();
       asm.add("r13", window.input[0] * window.input[1] * floatBytes);
       asm.add("r14", window.output[0] * window.output[1] * floatBytes);

@@ -30,7 +30,13 @@ export function hasLanes(type: ElementwiseType, stride: number, hasEvex: boolean
 }
 
 /** Generates the load of a vector of elements, all or those of the tail; with stride 0 of one element for all. Lanes after the tail are 0. */
-export function loadLanes(unit: VectorUnit, type: ElementwiseType, to: Vector, from: Memory, how: "all" | "tail" | "one"): void {
+export function loadElementVector(
+  unit: VectorUnit,
+  type: ElementwiseType,
+  to: Vector,
+  from: Memory,
+  how: "all" | "tail" | "one",
+): void {
   const { asm } = unit;
   if (how === "one") asm.vector("vbroadcastss", to, from);
   else if (!isNarrow(type)) {
@@ -45,7 +51,7 @@ export function loadLanes(unit: VectorUnit, type: ElementwiseType, to: Vector, f
 }
 
 /** Generates the store of a vector of elements, all or those of the tail. May change the vector. */
-export function storeElements(unit: VectorUnit, type: ElementwiseType, to: Memory, from: Vector, isTail: boolean): void {
+export function storeElementVector(unit: VectorUnit, type: ElementwiseType, to: Memory, from: Vector, isTail: boolean): void {
   const { asm } = unit;
   const form = isTail ? { mask: unit.tailMask } : {};
   if (!isNarrow(type)) {

@@ -13,7 +13,7 @@ import { emitLanes } from "../lanewise/emit-lanes.ts";
 import { type LaneProgram, laneProgram } from "../lanewise/lane-program.ts";
 import type { MachineFunction } from "../machine-kernel.ts";
 import type { X64Level } from "../../../../kernels/simd-levels.ts";
-import { hasLanes, loadLanes, storeElements } from "./element-access.ts";
+import { hasLanes, loadElementVector, storeElementVector } from "./element-access.ts";
 
 /** A chain over a collapsed shape. The strides of an axis are those of the inputs, then that of the output. */
 export interface ElementwiseLoops extends Pick<ElementwiseRequest, "inputs" | "steps" | "output"> {
@@ -202,11 +202,11 @@ class ElementwiseFunction {
     const inputs = this.#loops.inputs.map(({ type }, operand) => {
       const register = pool.take();
       const isOne = at(this.#loops.strides, operand) === 0;
-      loadLanes(this.#unit, type, register, this.#element(operand, isOne), isOne ? "one" : isTail ? "tail" : "all");
+      loadElementVector(this.#unit, type, register, this.#element(operand, isOne), isOne ? "one" : isTail ? "tail" : "all");
       return register;
     });
     const result = emitLanes(this.#unit, this.#program, inputs, pool);
-    storeElements(this.#unit, this.#loops.output, this.#element(this.#loops.inputs.length, false), result, isTail);
+    storeElementVector(this.#unit, this.#loops.output, this.#element(this.#loops.inputs.length, false), result, isTail);
   }
 
   #element(operand: number, isOne: boolean): Memory {

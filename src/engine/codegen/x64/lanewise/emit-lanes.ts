@@ -3,43 +3,24 @@ import { at, required } from "../../../../contract/checked.ts";
 import type { ConstantMemory, MaskRegister, Vector } from "../assembler/operands.ts";
 import type { RegisterPool } from "../assembler/register-pool.ts";
 import type { VectorUnit } from "../functions/vector-unit.ts";
-import type { Comparison, LaneOperation, LaneProgram, LaneValue } from "./lane-program.ts";
+import {
+  compared,
+  floatPredicates,
+  integerPredicates,
+  comparesLanes,
+  isSingleInstruction,
+  laneBits,
+  orderedPredicate,
+  roundings,
+  shifts,
+  singleInstructions,
+  ternaryTables,
+  unorderedPredicate,
+} from "./lane-instructions.ts";
+import type { LaneComparison, LaneProgram, LaneValue } from "./lane-program.ts";
 
 type Operation = Extract<LaneValue, { readonly kind: "operation" }>;
 type Operand = Vector | ConstantMemory;
-
-/** Comparisons by the immediate of vcmpps (ordered but for `ne`, quiet) and of vpcmpd. */
-const floatPredicates: Readonly<Record<Comparison, number>> = { eq: 0, ne: 4, lt: 17, le: 18, ge: 29, gt: 30 };
-const integerPredicates: Readonly<Record<Comparison, number>> = { eq: 0, lt: 1, le: 2, ne: 4, ge: 5, gt: 6 };
-const [orderedPredicate, unorderedPredicate] = [7, 3];
-const roundings = { "f32.nearest": 8, "f32.floor": 9, "f32.ceil": 10, "f32.trunc": 11 } as const;
-const shifts = { "i32.shl": "vpslld", "i32.shrS": "vpsrad", "i32.shrU": "vpsrld" } as const;
-const [signBit, magnitudeBits, allBits, firstTooLarge] = [-0x80000000, 0x7fffffff, -1, 0x4f000000];
-/** vpternlogd: the bits of the second operand where the first has 1, of the third where it has 0; and all ones. */
-const [choose, ones] = [0xca, 0xff];
-/** The mask register that comparisons change. */
-const compared: MaskRegister = 2;
-
-/** Operations that are one instruction. `swaps`: the operands may be exchanged; `reversed`: they are exchanged, as in pmin(a, b) = minps(b, a). */
-const single = {
-  and: { name: "vpand", swaps: true },
-  andnot: { name: "vpandn", reversed: true },
-  or: { name: "vpor", swaps: true },
-  xor: { name: "vpxor", swaps: true },
-  "f32.add": { name: "vaddps", swaps: true },
-  "f32.sub": { name: "vsubps" },
-  "f32.mul": { name: "vmulps", swaps: true },
-  "f32.div": { name: "vdivps" },
-  "f32.pmin": { name: "vminps", reversed: true },
-  "f32.pmax": { name: "vmaxps", reversed: true },
-  "i32.add": { name: "vpaddd", swaps: true },
-  "i32.sub": { name: "vpsubd" },
-  "i32.mul": { name: "vpmulld", swaps: true },
-  "i32.minS": { name: "vpminsd", swaps: true },
-  "i32.minU": { name: "vpminud", swaps: true },
-  "i32.maxS": { name: "vpmaxsd", swaps: true },
-  "i32.maxU": { name: "vpmaxud", swaps: true },
-} as const;
 
 /**
  * Generates the code of a program and returns the register of its result, which is taken out of `pool` and belongs to the caller. Input registers keep their values.
@@ -47,17 +28,6 @@ const single = {
  */
 export function emitLanes(unit: VectorUnit, program: LaneProgram, inputs: readonly Vector[], pool: RegisterPool<Vector>): Vector {
   return new LaneEmitter(unit, program, inputs, pool).emit();
-}
-
-/** An operation that compares lanes of a type. */
-type ComparisonOperation = `${"f32" | "i32"}.${Comparison}`;
-
-function isComparison(operation: LaneOperation): operation is ComparisonOperation {
-  return Object.hasOwn(floatPredicates, operation.slice(operation.indexOf(".") + 1));
-}
-
-function isSingle(operation: LaneOperation): operation is keyof typeof single {
-  return Object.hasOwn(single, operation);
 }
 
 class LaneEmitter {
@@ -103,7 +73,7 @@ class LaneEmitter {
   /** Whether a value is a comparison that only chooses between values, so that it is computed there, without a vector. */
   #isMask(index: number): boolean {
     const value = at(this.#program.values, index);
-    if (value.kind !== "operation" || !isComparison(value.operation) || index === this.#program.result) return false;
+    if (value.kind !== "operation" || !comparesLanes(value.operation) || index === this.#program.result) return false;
     return this.#program.values.every(
       (user, place) =>
         user.kind !== "operation" ||
@@ -180,15 +150,15 @@ class LaneEmitter {
     const [a = 0, b = 0] = operands;
     const unary = (emit: (to: Vector, from: Vector) => void): Vector =>
       this.#inRegister(a, (from) => this.#after(operands, (to) => emit(to, from)));
-    if (isSingle(operation)) return this.#single(operation, operands);
-    if (isComparison(operation)) return this.#comparison(value);
+    if (isSingleInstruction(operation)) return this.#single(operation, operands);
+    if (comparesLanes(operation)) return this.#comparison(value);
     switch (operation) {
       case "not":
-        return unary((to, from) => this.#withConstant("vpxor", to, from, allBits));
+        return unary((to, from) => this.#withConstant("vpxor", to, from, laneBits.all));
       case "f32.neg":
-        return unary((to, from) => this.#withConstant("vpxor", to, from, signBit));
+        return unary((to, from) => this.#withConstant("vpxor", to, from, laneBits.sign));
       case "f32.abs":
-        return unary((to, from) => this.#withConstant("vpand", to, from, magnitudeBits));
+        return unary((to, from) => this.#withConstant("vpand", to, from, laneBits.magnitude));
       case "f32.sqrt":
         return unary((to, from) => asm.vector("vsqrtps", to, from));
       case "f32.convert":
@@ -236,12 +206,12 @@ class LaneEmitter {
     this.#unit.asm.vector(name, to, from, constant, this.#form(constant));
   }
 
-  #single(operation: keyof typeof single, operands: readonly number[]): Vector {
+  #single(operation: keyof typeof singleInstructions, operands: readonly number[]): Vector {
     const entry: {
-      readonly name: (typeof single)[keyof typeof single]["name"];
+      readonly name: (typeof singleInstructions)[keyof typeof singleInstructions]["name"];
       readonly swaps?: true;
       readonly reversed?: true;
-    } = single[operation];
+    } = singleInstructions[operation];
     let [first = 0, second = 0] = "reversed" in entry ? operands.toReversed() : operands;
     if (entry.swaps === true && typeof this.#operand(first) === "object") [first, second] = [second, first];
     return this.#inRegister(first, (from) => {
@@ -295,11 +265,13 @@ class LaneEmitter {
     const { asm, hasEvex } = this.#unit;
     if (hasEvex) {
       this.#compare(value, compared);
-      return this.#after(value.operands, (to) => asm.vector("vpternlogd", to, to, to, ones, { mask: compared, zeroing: true }));
+      return this.#after(value.operands, (to) =>
+        asm.vector("vpternlogd", to, to, to, ternaryTables.ones, { mask: compared, zeroing: true }),
+      );
     }
     return this.#inRegister(at(value.operands, 0), (x) => {
       const other = this.#operand(at(value.operands, 1));
-      const name = value.operation.slice(4) as Comparison;
+      const name = value.operation.slice(4) as LaneComparison;
       if (value.operation.startsWith("f32."))
         return this.#after(value.operands, (to) => asm.vector("vcmpps", to, x, other, floatPredicates[name]));
       return this.#inRegister(at(value.operands, 1), (y) =>
@@ -307,7 +279,7 @@ class LaneEmitter {
           if (name === "eq" || name === "ne") asm.vector("vpcmpeqd", to, x, y);
           else if (name === "gt" || name === "le") asm.vector("vpcmpgtd", to, x, y);
           else asm.vector("vpcmpgtd", to, y, x);
-          if (name === "ne" || name === "le" || name === "ge") this.#withConstant("vpxor", to, to, allBits);
+          if (name === "ne" || name === "le" || name === "ge") this.#withConstant("vpxor", to, to, laneBits.all);
         }),
       );
     });
@@ -317,7 +289,7 @@ class LaneEmitter {
   #compare({ operation, operands }: Operation, to: MaskRegister): void {
     const { asm } = this.#unit;
     const other = this.#operand(at(operands, 1));
-    const name = operation.slice(4) as Comparison;
+    const name = operation.slice(4) as LaneComparison;
     this.#inRegister(at(operands, 0), (x) => {
       if (operation.startsWith("f32.")) asm.vector("vcmppsMask", to, x, other, floatPredicates[name], this.#form(other));
       else asm.vector("vpcmpdMask", to, x, other, integerPredicates[name], this.#form(other));
@@ -353,7 +325,7 @@ class LaneEmitter {
         const whenFalse = this.#operand(b);
         if (hasEvex) {
           asm.copy(to, bits);
-          asm.vector("vpternlogd", to, whenTrue, whenFalse, choose, this.#form(whenFalse));
+          asm.vector("vpternlogd", to, whenTrue, whenFalse, ternaryTables.choose, this.#form(whenFalse));
         } else {
           // whenFalse ^ ((whenTrue ^ whenFalse) & bits)
           asm.vector("vpxor", to, whenTrue, whenFalse);
@@ -405,12 +377,12 @@ class LaneEmitter {
     const { asm, hasEvex } = this.#unit;
     return this.#inRegister(a, (x) => {
       const to = this.#pool.take();
-      const limit = this.#constant(firstTooLarge);
+      const limit = this.#constant(laneBits.firstTooLarge);
       if (hasEvex) {
         asm.vector("vcmppsMask", compared, x, x, orderedPredicate);
         asm.vector("vcvttps2dq", to, x, { mask: compared, zeroing: true });
         asm.vector("vcmppsMask", compared, x, limit, floatPredicates.ge, { broadcast: true });
-        asm.vector("vpxor", to, to, this.#constant(allBits), { mask: compared, broadcast: true });
+        asm.vector("vpxor", to, to, this.#constant(laneBits.all), { mask: compared, broadcast: true });
       } else {
         this.#pool.with(1, ([other = 0]) => {
           asm.vector("vcvttps2dq", to, x);

@@ -67,13 +67,13 @@ export type LaneOperation =
   | "xor"
   | "not"
   | "bitselect"
-  | `f32.${"add" | "sub" | "mul" | "div" | "min" | "max" | "pmin" | "pmax" | Comparison | "abs" | "neg" | "sqrt"}`
+  | `f32.${"add" | "sub" | "mul" | "div" | "min" | "max" | "pmin" | "pmax" | LaneComparison | "abs" | "neg" | "sqrt"}`
   | `f32.${"ceil" | "floor" | "trunc" | "nearest" | "convert" | "madd"}`
-  | `i32.${"add" | "sub" | "mul" | "minS" | "minU" | "maxS" | "maxU" | Comparison | "abs" | "neg"}`
+  | `i32.${"add" | "sub" | "mul" | "minS" | "minU" | "maxS" | "maxU" | LaneComparison | "abs" | "neg"}`
   | `i32.${"shl" | "shrS" | "shrU" | "truncSat"}`;
 
 /** Comparisons of lanes: all bits of a lane are set where it is true. */
-export type Comparison = "eq" | "ne" | "lt" | "gt" | "le" | "ge";
+export type LaneComparison = "eq" | "ne" | "lt" | "gt" | "le" | "ge";
 
 /** One value. Operands are numbers of earlier values. */
 export type LaneValue =
