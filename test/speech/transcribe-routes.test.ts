@@ -78,7 +78,7 @@ describe.skipIf(skip)(name, () => {
     ["no base64", { audio: "?" }, 400, "INPUT_INVALID"],
     ["no sound", { audio: "AAAA" }, 415, "MEDIA_TYPE_UNSUPPORTED"],
     ["a language that the model does not know", { language: "xx" }, 400, "INPUT_INVALID"],
-    ["a field that is not known", { beams: 5 }, 400, "INPUT_INVALID"],
+    ["a field that is not known", { beam_count: 5 }, 400, "INPUT_INVALID"],
     ["a network for voice activity that has no name here", { vad_model: "/etc/passwd" }, 404, "MODEL_NOT_FOUND"],
   ])("/api/transcribe refuses %s", async (_what, fields, status, code) => {
     const body = JSON.stringify({ model: "whisper", audio: Buffer.from(sound).toString("base64"), ...fields });

@@ -53,6 +53,7 @@ const loadSettings: Readonly<Record<string, readonly [value: string, settings: V
   "--cpu-nodes": ["allow", { cpuNodes: "allow" }],
   "--memory-pattern": ["false", { memoryPattern: false }],
   "--memory-arena": ["false", { memoryArena: false }],
+  "--machine-code": ["avx2", { machineCode: "avx2" }],
   "--context-length": ["64", { contextLength: 64 }],
   "--allow-smaller-context": ["true", { allowSmallerContext: true }],
   "--cache-precision": ["fp16", { cachePrecision: "fp16" }],
