@@ -152,7 +152,7 @@ describe.skipIf(executablePath === undefined)(name, () => {
 
   it.skipIf(needsModel[0])(`runs MiniLM on our own engine, to the very bits of Node.js${needsModel[1]}`, async () => {
     const texts = ["hello world", "A cat sits on the mat.", "Ein längerer Satz auf Deutsch, mit mehr als nur ein paar Wörtern."];
-    const runtime = await createRuntime({ target: "native", threads: 1 });
+    const runtime = await createRuntime({ target: "native", threads: 1, machineCode: "off" });
     const inNode = await runtime.embed(texts, { model: `${sharedData}all-MiniLM-L6-v2` });
     await runtime.dispose();
     const models = await serve(folder, { models: sharedData });
@@ -188,7 +188,7 @@ describe.skipIf(executablePath === undefined)(name, () => {
 
   it.skipIf(needsModel[0])(`classifies a picture as Node.js does, with the browser's own decoder${needsModel[1]}`, async () => {
     const picture = await readFile(`${sharedData}tiny-random-vit/small.png`);
-    await using runtime = await createRuntime({ target: "native" });
+    await using runtime = await createRuntime({ target: "native", machineCode: "off" });
     const inNode = await runtime.classifyImage(picture, { model: `${sharedData}tiny-random-vit` });
     const models = await serve(folder, { models: sharedData });
     const page = await open();

@@ -71,7 +71,7 @@ describe.skipIf(reason !== "")(`the example page${reason}`, () => {
 
   it("classifies a picture as Node.js does", async () => {
     const picture = `${sharedData}tiny-random-vit/small.png`;
-    await using runtime = await createRuntime({ target: "native" });
+    await using runtime = await createRuntime({ target: "native", machineCode: "off" });
     const { results } = await runtime.classifyImage(picture, { model: `${sharedData}tiny-random-vit`, topK: 5 });
     await page.setInputFiles("#picture", picture);
     await page.click("#classify");

@@ -14,6 +14,8 @@ import { serverDefaults } from "../../settings/server-options.ts";
 
 /** How long the first report waits for the first probe before it says that the models are still loading. */
 const firstReportWaitMs = 300;
+/** A probe may take so many milliseconds though requests may not: a server with a short `requestTimeout` must not end because its machine is busy while it starts. */
+const minProbeMs = 5_000;
 /** A model is not ready while one of its runs takes longer than this fraction of `requestTimeout`: other requests wait for it. */
 const stalledFraction = 0.25;
 
@@ -49,6 +51,8 @@ export class Readiness {
   readonly #service: Service;
   readonly #freshMs: number;
   readonly #timeoutMs: number;
+  /** Maximum time of a probe in milliseconds. */
+  readonly #probeMs: number;
   readonly #results = new Map<string, ModelReadiness>();
   /** What each model is loaded as. */
   readonly #kinds = new Map<string, ReturnType<typeof usualKind>>();
@@ -59,6 +63,7 @@ export class Readiness {
     this.#service = service;
     this.#freshMs = freshMs;
     this.#timeoutMs = parseDuration(service.settings.requestTimeout ?? serverDefaults.requestTimeout);
+    this.#probeMs = Math.max(this.#timeoutMs, minProbeMs);
   }
 
   /** Marks a model as not ready when its process hung or is not restarted for now. The next report starts a new probe. */
@@ -158,7 +163,7 @@ export class Readiness {
       const kind = usualKind(await runtime.manifest(reference, { signal: shutdown }));
       this.#kinds.set(model, kind);
       await runtime.use(reference, { ...constraints, kind, signal: shutdown }, async (handle) => {
-        timer = setTimeout(() => timeout.abort(), this.#timeoutMs); // bounds the probe, not the load before it
+        timer = setTimeout(() => timeout.abort(), this.#probeMs); // bounds the probe, not the load before it
         if (kind === "language") return probeLanguageModel(handle.language, AbortSignal.any([shutdown, timeout.signal]));
         return runProbe(handle, handle.manifest, AbortSignal.any([shutdown, timeout.signal]));
       });
@@ -174,7 +179,7 @@ export class Readiness {
   }
 
   #timeoutError(): InferyardError {
-    return new InferyardError("REQUEST_TIMEOUT", `a probe took longer than ${this.#timeoutMs} ms`, {
+    return new InferyardError("REQUEST_TIMEOUT", `a probe took longer than ${this.#probeMs} ms`, {
       remedy: "raise requestTimeout if the model is slow",
     });
   }
