@@ -14,7 +14,7 @@ import { ProgramLoader } from "../../src/backends/xla/program-cache/program-load
 import type { StableHloProgram } from "../../src/engine/codegen/stablehlo/index.ts";
 import { inferyardProcess } from "../fixtures/processes/command-line.ts";
 import { needsData, sharedData } from "../fixtures/shared-data.ts";
-import { amount } from "../fixtures/slow.ts";
+import { amount, onRequest } from "../fixtures/slow.ts";
 import { needsPlugin, pjrtPlugin } from "./fixtures/pjrt-plugins.ts";
 
 const [noData, dataTitle] = needsData("compiled programs of XLA on disk");
@@ -167,7 +167,8 @@ describe.skipIf(skip)(title, () => {
     expect((await inferyard("compile", "--list")).stdout).toMatch(/^no compiled programs in /);
   });
 
-  it("are those that a language model decodes with", async () => {
+  const [skipLanguage, languageTitle] = onRequest("are those that a language model decodes with");
+  it.skipIf(skipLanguage)(languageTitle, async () => {
     const model = `${sharedData}tiny-random-gpt2`;
     const [load, context] = (await compile(model, "--sequences", "3")).steps;
     expect([load!.compiled > 0, context!.shape]).toEqual([true, "context 64"]);
