@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { createRuntime, type Runtime, type TranscribeOptions, type TranscriptSegment } from "inferyard";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { needsData, sharedData } from "../fixtures/shared-data.ts";
+import { sampled } from "../fixtures/slow.ts";
 import { writeLoudIsSpeech } from "./fixtures/loud-is-speech.ts";
 
 const model = `${sharedData}tiny-random-whisper`;
@@ -58,7 +59,7 @@ describe.skipIf(skip)(name, () => {
     maxNewTokens: 8,
   };
 
-  it.each(["onnx:cpu", "native"])("%s: each window gives what it gives alone, with times of the whole sound", async (target) => {
+  const expectTheSame = async (target: string): Promise<void> => {
     const rules = { minSpeechMs: 0, minSilenceMs: 160, speechPadMs: 400 };
     const { segments: speech } = await runtime.detectSpeech(sound, { model: vadModel, ...rules });
     expect(speech).toHaveLength(parts.length);
@@ -92,7 +93,10 @@ describe.skipIf(skip)(name, () => {
     expect(progress).toEqual(progress.toSorted((one, other) => one - other));
     expect(progress.at(-1)).toBeCloseTo(speech.at(-1)!.end, 1);
     expect(batched.duration).toBe(samples.length / rate);
-  });
+  };
+  const title = "%s: each window gives what it gives alone, with times of the whole sound";
+  for (const [skips, sampledTitle, targets] of sampled(title, ["onnx:cpu", "native"], (target) => target === "native"))
+    it.skipIf(skips).each(targets)(sampledTitle, async (target) => await expectTheSame(target));
 
   it("ends when it is aborted in the middle, and the model goes on", async () => {
     const controller = new AbortController();
