@@ -35,9 +35,10 @@ describe("what a session is asked for", () => {
     expect(optionsFor("cpu")).not.toHaveProperty("enableCpuMemArena");
   });
 
-  it("a limit on the memory of a run turns the arena off, which would keep the memory of the largest run; unless it is asked for", () => {
+  it("a limit on the memory of a run turns the arena off, which would keep the memory of the largest run, unless it is asked for; and threads that spin", () => {
     const maxRunMemory = 1e9;
-    expect(optionsFor("cpu", 0, { maxRunMemory })).toMatchObject({ enableCpuMemArena: false });
+    const extra = { session: { intra_op: { allow_spinning: "0" } } };
+    expect(optionsFor("cpu", 0, { maxRunMemory })).toMatchObject({ enableCpuMemArena: false, extra });
     expect(optionsFor("cpu", 0, { maxRunMemory, memoryArena: true })).toMatchObject({ enableCpuMemArena: true });
     expect(optionsFor("cuda", 0, { maxRunMemory })).not.toHaveProperty("enableCpuMemArena");
   });

@@ -122,8 +122,10 @@ export function sessionOptions(provider: Provider, device: Device, settings: Loa
   const wanted = settings.graphOptimization ?? "all";
   const level = provider.maxOptimization !== undefined && wanted !== "disabled" ? provider.maxOptimization : wanted;
   const onCpu = provider.deviceType === "cpu";
-  // An arena keeps the memory of the largest run for as long as the model is loaded, whoever asked for that run.
-  const memoryArena = settings.memoryArena ?? (onCpu && settings.maxRunMemory !== undefined ? false : undefined);
+  // A limit on the memory of runs means that models and clients share the machine, as in a server. An arena keeps the memory of the largest run for as long as the
+  // model is loaded, and idle threads that wait for work in a loop keep the processors from other models.
+  const isShared = onCpu && settings.maxRunMemory !== undefined;
+  const memoryArena = settings.memoryArena ?? (isShared ? false : undefined);
   return {
     executionProviders: [
       provider.takesDeviceId === true ? { name: provider.sessionName, deviceId: device.index } : provider.sessionName,
@@ -132,6 +134,7 @@ export function sessionOptions(provider: Provider, device: Device, settings: Loa
     logSeverityLevel: 4,
     ...(settings.threads === undefined ? {} : { intraOpNumThreads: settings.threads, interOpNumThreads: 1 }),
     ...omitUndefined({ enableMemPattern: settings.memoryPattern, enableCpuMemArena: memoryArena }),
+    ...(isShared ? { extra: { session: { intra_op: { allow_spinning: "0" } } } } : {}),
     // Otherwise nodes that the provider cannot run would silently run on the CPU.
     ...(onCpu || settings.cpuNodes === "allow" ? {} : { extra: { session: { disable_cpu_ep_fallback: "1" } } }),
   };
