@@ -120,6 +120,17 @@ describe.skipIf(skip)(name, () => {
       expect(live.text).toBe(whole.text);
     });
 
+  it("hears in windows at once the words that it hears one after the other", async () => {
+    const sound = readFileSync(join(base!.sounds, "two_cities.wav"));
+    const options = { model: base!.model, temperature: 0, timestamps: "word", language: "en" } as const;
+    const one = await runtime.transcribe(sound, { ...options, conditionOnPreviousText: false });
+    const several = await runtime.transcribe(sound, { ...options, vadModel: base!.vadModel, batchSize: 4 });
+    const spoken = ({ text }: TranscribeResult): readonly string[] => text.toLowerCase().match(/[a-z']+/g) ?? [];
+    expect(spoken(several)).toEqual(spoken(one));
+    const starts = several.segments.flatMap(({ words = [] }) => words.map(({ start }) => start));
+    expect(starts).toEqual(starts.toSorted((first, second) => first - second));
+  });
+
   it("hears the same words where silence is left out first, and nothing in silence, noise and music", async () => {
     const wanted = heard.find(({ file }) => file === "beckett.wav")!;
     const options = { model: base!.model, vadModel: base!.vadModel } as const;

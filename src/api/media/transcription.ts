@@ -6,6 +6,7 @@ import { textSettings } from "../../tasks/encoding/text-settings.ts";
 import type { TokenizerCache } from "../../tasks/encoding/tokenizer-cache.ts";
 import { GenerationStream } from "../../tasks/generation/generation-stream.ts";
 import { readSound, type SpokenSound } from "../../tasks/speech/sound-input.ts";
+import { batchedRules } from "../../tasks/speech/batched/speech-windows.ts";
 import { transcriptionRules } from "../../tasks/speech/spoken-sound.ts";
 import { requireWhisper, transcribe, type Transcription } from "../../tasks/speech/transcribe.ts";
 import { findSpeech } from "../../tasks/speech/voice-activity/detect-speech.ts";
@@ -53,7 +54,7 @@ export async function startTranscription(
           const live = { ...transcription, sound, pauseSeconds, provisionalSeconds };
           return { ...(await transcribeChunks(runtime, parts, live, network)), target, decision };
         }
-        const findSpeech = network === undefined ? undefined : speechFinder(runtime, network);
+        const findSpeech = network === undefined ? undefined : speechFinder(runtime, network, settings.batchSize > 1);
         return {
           ...(await transcribe(parts, { ...transcription, samples: samples ?? new Float32Array(), findSpeech })),
           target,
@@ -75,6 +76,14 @@ export async function startTranscription(
 function requireChunksFor(sound: SpokenSound, { vad = true, vadModel, ...request }: TranscribeRequest): void {
   if (isSoundChunks(sound)) {
     requireSoundChunks(sound);
+    if (request.batchSize !== undefined && request.batchSize > 1)
+      throw new InferyardError(
+        "INPUT_INVALID",
+        `batchSize is ${request.batchSize}, and chunks that come in are decoded one window after the other`,
+        {
+          remedy: "leave batchSize out, or give the whole sound",
+        },
+      );
     if (request.pauseSeconds === undefined || (vad && vadModel !== undefined)) return;
     throw new InferyardError("INPUT_INVALID", "pauseSeconds needs a network for voice activity, which finds pauses", {
       remedy: "name Silero's with vadModel",
@@ -106,11 +115,12 @@ async function transcribeChunks(
 }
 
 /** Finds speech with a network for voice activity, which is held while it runs. */
-function speechFinder(runtime: ModelRuntime, model: string): NonNullable<Transcription["findSpeech"]> {
+function speechFinder(runtime: ModelRuntime, model: string, isBatched: boolean): NonNullable<Transcription["findSpeech"]> {
+  const rules = isBatched ? batchedRules : transcriptionRules;
   return async (samples, signal) => {
     const { handle, release } = await holdModel(runtime, { verb: "transcribe", optionNames: [], request: { model, signal } });
     try {
-      return await findSpeech(handle, { name: handle.manifest.name, samples }, transcriptionRules, { signal });
+      return await findSpeech(handle, { name: handle.manifest.name, samples }, rules, { signal });
     } finally {
       await release();
     }

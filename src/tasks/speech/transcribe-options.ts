@@ -66,6 +66,11 @@ export interface TranscribeOptions {
    * whole sound is transcribed.
    */
   readonly vadModel?: string;
+  /**
+   * Number of windows that are decoded at once. Above 1 each window is decoded by itself, without the text before it, and `vadModel` is needed: windows end at
+   * pauses. At most 64, since memory grows with it. Default: 1, one window after the other.
+   */
+  readonly batchSize?: number;
   /** false: the whole sound is transcribed, even with `vadModel`. Default: true with `vadModel`. */
   readonly vad?: boolean;
   /**
@@ -185,6 +190,11 @@ export const transcribeOptions: OptionTable<TranscribeOptions> = {
     flag: ["--vad-model <reference>", "network for voice activity (Silero's): silence is left out first"],
     field: "Reference of a network for voice activity (Silero's), by which silence is left out first. Default: none",
   },
+  batchSize: {
+    type: { kind: "integer", min: 1, max: 64 }, // each window of a batch has an encoder's output in memory
+    flag: ["--batch-size <number>", "windows that are decoded at once, each by itself; needs --vad-model"],
+    field: "Number of windows that are decoded at once, each by itself. At most 64; above 1 it needs vad_model. Default: 1",
+  },
   vad: {
     type: boolean,
     negatedFlag: ["--no-vad", "transcribe the whole sound, even with --vad-model"],
@@ -230,6 +240,7 @@ export function getWhisperSettings(options: TranscribeOptions): WhisperSettings 
     throw new InferyardError("INPUT_INVALID", "vad needs a network for voice activity", {
       remedy: "name Silero's with vadModel",
     });
+  requireSeparateWindows(options);
   if (hallucinationSilenceThreshold !== undefined && timestamps !== "word")
     throw new InferyardError(
       "INPUT_INVALID",
@@ -245,4 +256,27 @@ export function getWhisperSettings(options: TranscribeOptions): WhisperSettings 
     }),
   );
   return { ...whisperDefaults, ...given, temperatures };
+}
+
+/** Throws INPUT_INVALID where several windows are asked for at once and nothing finds where they end, or the text before them is to help. */
+function requireSeparateWindows(options: TranscribeOptions): void {
+  const { batchSize = 1, vad = true, vadModel, conditionOnPreviousText, promptResetOnTemperature } = options;
+  if (batchSize === 1) return;
+  if (!vad || vadModel === undefined)
+    throw new InferyardError(
+      "INPUT_INVALID",
+      `batchSize is ${batchSize}, and more than one window at once needs a network for voice activity, which finds where windows end`,
+      { remedy: "name Silero's with vadModel, and do not switch it off with vad" },
+    );
+  const others = {
+    conditionOnPreviousText: conditionOnPreviousText === true,
+    promptResetOnTemperature: promptResetOnTemperature !== undefined,
+  };
+  for (const [name, isGiven] of Object.entries(others))
+    if (isGiven)
+      throw new InferyardError(
+        "INPUT_INVALID",
+        `batchSize is ${batchSize}, and windows that are decoded at once do not know the text before them: "${name}" has no effect`,
+        { remedy: `leave "${name}" out, or batchSize` },
+      );
 }

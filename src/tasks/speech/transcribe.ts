@@ -7,6 +7,8 @@ import { createLogMel } from "../../processors/audio/log-mel.ts";
 import type { Tokenizer } from "../../tokenizers/index.ts";
 import { speechSampleRate } from "./sound-input.ts";
 import type { TranscribeOptions } from "./transcribe-options.ts";
+import { joinWindows } from "./batched/speech-windows.ts";
+import { type SpokenSegment, transcribeBatches } from "./batched/transcribe-batches.ts";
 import { joinRanges, SpeechTimes } from "./spoken-sound.ts";
 import { joinSegments, type Transcript, type TranscriptSegment } from "./transcript.ts";
 import type { SampleRange } from "./voice-activity/speech-segments.ts";
@@ -68,11 +70,11 @@ export async function transcribe({ model, tokenizer, manifest }: Transcriber, ca
   const duration = samples.length / speechSampleRate;
   const ranges = await findSpeech?.(samples, signal);
   const isSilent = ranges?.length === 0;
-  const spoken = ranges === undefined || isSilent ? samples : joinRanges(samples, ranges);
-  const spectrogram = await createSpectrogram(createLogMel({ mels: features.bins }), spoken, {
-    padding: settings.padding,
-    signal,
-  });
+  const frontEnd = createLogMel({ mels: features.bins });
+  const isBatched = settings.batchSize > 1 && !isSilent;
+  const batched = isBatched && ranges !== undefined ? joinWindows(ranges, features.frames * frontEnd.hopLength) : undefined;
+  const spoken = ranges === undefined || isSilent ? samples : joinRanges(samples, batched?.[0] ?? ranges);
+  const spectrogram = await createSpectrogram(frontEnd, spoken, { padding: settings.padding, signal });
   const source = toWindowSource(spectrogram);
   try {
     // The language is detected in the window that is decoded first, so that it is encoded once.
@@ -83,9 +85,14 @@ export async function transcribe({ model, tokenizer, manifest }: Transcriber, ca
     const times = ranges && new SpeechTimes(ranges, speechSampleRate);
     const tell = (done: number): void =>
       onProgress?.({ done: Math.min(times?.restoreTime(done) ?? done, duration), total: duration });
-    for await (const each of transcribeWindows(whisper, source, { language, settings, signal, onProgress: tell })) {
+    const request = { language, settings, signal, onProgress: tell };
+    const decoded =
+      batched === undefined
+        ? withTimes(transcribeWindows(whisper, source, request), times)
+        : transcribeBatches(whisper, { samples, windows: batched, frontEnd }, request);
+    for await (const { segment: each, times: own } of decoded) {
       const inSpeech = toTranscriptSegment(each);
-      const segment = times?.restore(inSpeech) ?? inSpeech;
+      const segment = own?.restore(inSpeech) ?? inSpeech;
       segments.push(segment);
       await emit(segment);
     }
@@ -93,6 +100,14 @@ export async function transcribe({ model, tokenizer, manifest }: Transcriber, ca
   } finally {
     await windows.release();
   }
+}
+
+/** The segments of one window after the other, all with the same times. */
+async function* withTimes(
+  segments: AsyncIterable<WhisperSegment>,
+  times: SpeechTimes | undefined,
+): AsyncGenerator<SpokenSegment, void, undefined> {
+  for await (const segment of segments) yield { segment, times };
 }
 
 /** A segment with its times rounded to thousandths of a second. */

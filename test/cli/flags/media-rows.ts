@@ -112,6 +112,7 @@ export function mediaRows(file: File): Readonly<Record<string, CommandRows>> {
         "--max-new-tokens": sets(["3"], { maxNewTokens: 3 }),
         "--seed": sets(["2"], { seed: 2 }),
         "--vad-model": sets(["silero"], { vadModel: "silero" }),
+        "--batch-size": sets(["4"], { batchSize: 4 }),
         "--no-vad": sets([], { vad: false }, [...sound, "--vad-model", "silero"]),
         "--live": { value: [], refused: /sound on stdin/ },
         "--sample-rate": { value: ["16000"], refused: /sound on stdin/ },

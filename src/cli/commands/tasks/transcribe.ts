@@ -39,10 +39,12 @@ export function defineTranscribe(command: Command, terminal: Terminal): void {
       await withSession(terminal, flags, flags.model, async (session) => {
         const sound = await readSpokenSound(file, terminal, flags);
         const { variant } = configured(session);
-        const { vad, ...given } = optionsFromFlags(transcribeOptions, flags);
+        const { vad, conditionOnPreviousText, ...given } = optionsFromFlags(transcribeOptions, flags);
         const options = {
           ...given,
-          ...(vad === false ? { vad } : {}), // true is what a flag has that was not given
+          // true is what a flag has that was not given
+          ...(vad === false ? { vad } : {}),
+          ...(conditionOnPreviousText === false ? { conditionOnPreviousText } : {}),
           ...(temperature === undefined ? {} : { temperature: readNumbers(temperature) }),
         };
         const request = {

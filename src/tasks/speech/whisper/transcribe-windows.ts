@@ -2,7 +2,7 @@
  * Transcribes a spectrogram with Whisper, window by window, as faster-whisper 1.2 and openai-whisper do: each window of 30 seconds is decoded with the text
  * before it, and the next window begins at the last timestamp.
  */
-import { InferyardError } from "../../../contract/errors.ts";
+import { InferyardError, throwIfAborted } from "../../../contract/errors.ts";
 import type { Tokenizer } from "../../../tokenizers/index.ts";
 import { Random } from "../../generation/sampling/random.ts";
 import { alignWords, requireAlignment } from "./align-words.ts";
@@ -103,7 +103,7 @@ export async function* transcribeWindows(
   let previous: readonly number[] = initialPrompt === undefined ? [] : encodePlain(tokenizer, ` ${initialPrompt.trim()}`);
   let [seek, lastSpeech] = [0, 0];
   for (let found = await source.next(seek, width); found !== undefined; found = await source.next(seek, width)) {
-    signal?.throwIfAborted();
+    throwIfAborted(signal);
     const { frames, isProvisional } = found;
     ({ seek } = found);
     if (isProvisional) {

@@ -39,6 +39,8 @@ export interface WhisperSettings {
   readonly maxNewTokens: number | undefined;
   /** Start of the random numbers at temperatures above 0. */
   readonly seed: number;
+  /** Number of windows that are decoded at once, each by itself; 1: one after the other. */
+  readonly batchSize: number;
 }
 
 export const whisperDefaults: WhisperSettings = {
@@ -60,4 +62,5 @@ export const whisperDefaults: WhisperSettings = {
   hallucinationSilenceThreshold: undefined,
   maxNewTokens: undefined,
   seed: 0,
+  batchSize: 1,
 };
