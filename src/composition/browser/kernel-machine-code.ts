@@ -27,12 +27,12 @@ export function hasWindowFunction(): boolean {
   return false;
 }
 
-/** Machine code needs no memory beside that of the WebAssembly kernel. */
+/** Scratch memory of a convolution in machine code, in bytes: none, since a page has no such convolution. */
 export function convolutionScratchBytes(): number {
   return 0;
 }
 
-/** The same for windows of pooling and depthwise convolutions. */
+/** Scratch memory of a pooling or depthwise convolution in machine code, in bytes: none, for the same reason. */
 export function windowScratchBytes(): number {
   return 0;
 }

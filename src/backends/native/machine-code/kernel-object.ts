@@ -1,8 +1,9 @@
 /** Shared objects with the kernels of a model. */
 import { required } from "../../../contract/checked.ts";
+import type { Register } from "../../../engine/codegen/x64/assembler/operands.ts";
 import type { MachineArgument, MachineKernel } from "../../../engine/codegen/x64/index.ts";
 import { kernelsSymbol } from "./loader-addon.ts";
-import { type IntegerRegister, ObjectAssembler } from "./object-assembler.ts";
+import { ObjectAssembler } from "./object-assembler.ts";
 import type { ObjectFunction } from "./object-function.ts";
 import { writeSharedObject } from "./shared-object.ts";
 
@@ -12,7 +13,7 @@ import { writeSharedObject } from "./shared-object.ts";
  */
 export const callFrame = { base: 0, from: 8, to: 12, operands: 16 } as const;
 
-const argumentRegisters = ["rdi", "rsi", "rdx", "rcx", "r8", "r9"] as const satisfies readonly IntegerRegister[];
+const argumentRegisters = ["rdi", "rsi", "rdx", "rcx", "r8", "r9"] as const satisfies readonly Register[];
 
 /** An object with kernels. `callbacks`: positions of their callbacks for Node-API, relative to the symbol whose address the loader addon returns. */
 export interface KernelObject {
@@ -56,7 +57,7 @@ function callback(name: string, kernel: MachineKernel): ObjectFunction {
 }
 
 /** Sets a register to an argument. r10 is the address of the call frame; r11 is changed. */
-function loadArgument(asm: ObjectAssembler, to: IntegerRegister, argument: MachineArgument): void {
+function loadArgument(asm: ObjectAssembler, to: Register, argument: MachineArgument): void {
   switch (argument.kind) {
     case "address":
       asm.load32(to, ["r10", callFrame.operands + 4 * argument.operand]);

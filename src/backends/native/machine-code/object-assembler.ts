@@ -2,34 +2,12 @@
  * An assembler for the functions that call kernels: integer instructions with 64-bit and 32-bit registers, and references to other functions of the same shared
  * object and to imported ones. Source of the encodings: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2.
  */
+import { type Register, registers } from "../../../engine/codegen/x64/assembler/operands.ts";
 import type { StackChange } from "../../../engine/codegen/x64/index.ts";
 import type { ObjectFunction, ObjectReference } from "./object-function.ts";
 
-/** Integer registers by their number in the encoding. */
-export const integerRegisters = {
-  rax: 0,
-  rcx: 1,
-  rdx: 2,
-  rbx: 3,
-  rsp: 4,
-  rbp: 5,
-  rsi: 6,
-  rdi: 7,
-  r8: 8,
-  r9: 9,
-  r10: 10,
-  r11: 11,
-  r12: 12,
-  r13: 13,
-  r14: 14,
-  r15: 15,
-} as const;
-
-/** Name of an integer register; 32-bit instructions use its lower half. */
-export type IntegerRegister = keyof typeof integerRegisters;
-
 /** Memory at a base register plus a displacement in bytes. */
-export type Address = readonly [base: IntegerRegister, displacement: number];
+export type Address = readonly [base: Register, displacement: number];
 
 /** Assembles one function. Instructions are appended in the order of the calls. */
 export class ObjectAssembler {
@@ -54,82 +32,82 @@ export class ObjectAssembler {
     };
   }
 
-  push(register: IntegerRegister): void {
+  push(register: Register): void {
     this.#short(0x50, register);
     this.#stackChanges.push({ at: this.#bytes.length, bytes: 8, saved: register });
   }
 
-  pop(register: IntegerRegister): void {
+  pop(register: Register): void {
     this.#short(0x58, register);
     this.#stackChanges.push({ at: this.#bytes.length, bytes: -8, restored: register });
   }
 
   /** Reserves (`bytes` above 0) or releases memory of the stack. */
   reserveStack(bytes: number): void {
-    this.#registers(0x81, 5, integerRegisters.rsp);
+    this.#registers(0x81, 5, registers.rsp);
     this.#int32(bytes);
     this.#stackChanges.push({ at: this.#bytes.length, bytes });
   }
 
-  move(to: IntegerRegister, from: IntegerRegister): void {
-    this.#registers(0x89, integerRegisters[from], integerRegisters[to]);
+  move(to: Register, from: Register): void {
+    this.#registers(0x89, registers[from], registers[to]);
   }
 
-  addRegister(to: IntegerRegister, from: IntegerRegister): void {
-    this.#registers(0x01, integerRegisters[from], integerRegisters[to]);
+  addRegister(to: Register, from: Register): void {
+    this.#registers(0x01, registers[from], registers[to]);
   }
 
   /** Adds 64 bits of memory. */
-  addMemory(to: IntegerRegister, from: Address): void {
+  addMemory(to: Register, from: Address): void {
     this.#memory(0x03, to, from, true);
   }
 
   /** Multiplies with an integer of 32 bits. */
-  multiply(to: IntegerRegister, factor: number): void {
-    this.#registers(0x69, integerRegisters[to], integerRegisters[to]);
+  multiply(to: Register, factor: number): void {
+    this.#registers(0x69, registers[to], registers[to]);
     this.#int32(factor);
   }
 
-  subtract(to: IntegerRegister, from: IntegerRegister): void {
-    this.#registers(0x29, integerRegisters[from], integerRegisters[to]);
+  subtract(to: Register, from: Register): void {
+    this.#registers(0x29, registers[from], registers[to]);
   }
 
   /** Sets a register to an integer of 32 bits, extended with its sign. */
-  setTo(to: IntegerRegister, value: number): void {
-    this.#registers(0xc7, 0, integerRegisters[to]);
+  setTo(to: Register, value: number): void {
+    this.#registers(0xc7, 0, registers[to]);
     this.#int32(value);
   }
 
-  load(to: IntegerRegister, from: Address): void {
+  load(to: Register, from: Address): void {
     this.#memory(0x8b, to, from, true);
   }
 
   /** Loads 32 bits, extended with zeros. */
-  load32(to: IntegerRegister, from: Address): void {
+  load32(to: Register, from: Address): void {
     this.#memory(0x8b, to, from, false);
   }
 
-  store(to: Address, from: IntegerRegister): void {
+  store(to: Address, from: Register): void {
     this.#memory(0x89, from, to, true);
   }
 
-  store32(to: Address, from: IntegerRegister): void {
+  store32(to: Address, from: Register): void {
     this.#memory(0x89, from, to, false);
   }
 
   /** Sets a register to an address. */
-  loadAddress(to: IntegerRegister, from: Address): void {
+  loadAddress(to: Register, from: Address): void {
     this.#memory(0x8d, to, from, true);
   }
 
   /** Sets a register to the address of a function or constant of the same object. */
-  loadLocalAddress(to: IntegerRegister, name: string): void {
-    this.#relative([rexOf(to, true), 0x8d, 0x05 | ((integerRegisters[to] & 7) << 3)], { symbol: name });
+  loadLocalAddress(to: Register, name: string): void {
+    this.#relative([rexOf(to, true), 0x8d, 0x05 | ((registers[to] & 7) << 3)], { symbol: name });
   }
 
   /** Sets a register to the address of an imported function. */
-  loadImportAddress(to: IntegerRegister, name: string): void {
-    this.#relative([rexOf(to, true), 0x8b, 0x05 | ((integerRegisters[to] & 7) << 3)], { imported: name });
+  loadImportAddress(to: Register, name: string): void {
+    this.#relative([rexOf(to, true), 0x8b, 0x05 | ((registers[to] & 7) << 3)], { imported: name });
   }
 
   callImport(name: string): void {
@@ -141,8 +119,8 @@ export class ObjectAssembler {
   }
 
   /** Runs the body if a register is not 0. */
-  ifNotZero(register: IntegerRegister, body: () => void): void {
-    this.#registers(0x85, integerRegisters[register], integerRegisters[register]);
+  ifNotZero(register: Register, body: () => void): void {
+    this.#registers(0x85, registers[register], registers[register]);
     this.#bytes.push(0x0f, 0x84); // jz
     const at = this.#bytes.length;
     this.#int32(0);
@@ -174,8 +152,8 @@ export class ObjectAssembler {
     this.#bytes.push(0xc3);
   }
 
-  #short(opcode: number, register: IntegerRegister): void {
-    const number = integerRegisters[register];
+  #short(opcode: number, register: Register): void {
+    const number = registers[register];
     if (number >= 8) this.#bytes.push(0x41);
     this.#bytes.push(opcode | (number & 7));
   }
@@ -184,14 +162,14 @@ export class ObjectAssembler {
     this.#bytes.push(0x48 | (field < 8 ? 0 : 4) | (operand < 8 ? 0 : 1), opcode, 0xc0 | ((field & 7) << 3) | (operand & 7));
   }
 
-  #memory(opcode: number, register: IntegerRegister, [base, displacement]: Address, isWide: boolean): void {
-    const number = integerRegisters[base];
+  #memory(opcode: number, register: Register, [base, displacement]: Address, isWide: boolean): void {
+    const number = registers[base];
     this.#bytes.push(
       rexOf(register, isWide) | (number < 8 ? 0 : 1),
       opcode,
-      0x80 | ((integerRegisters[register] & 7) << 3) | (number & 7),
+      0x80 | ((registers[register] & 7) << 3) | (number & 7),
     );
-    if ((number & 7) === integerRegisters.rsp) this.#bytes.push(0x24);
+    if ((number & 7) === registers.rsp) this.#bytes.push(0x24);
     this.#int32(displacement);
   }
 
@@ -213,6 +191,6 @@ export class ObjectAssembler {
 }
 
 /** The prefix for a register in the field of an instruction, with 64 or 32 bits. */
-function rexOf(register: IntegerRegister, isWide: boolean): number {
-  return 0x40 | (isWide ? 8 : 0) | (integerRegisters[register] < 8 ? 0 : 4);
+function rexOf(register: Register, isWide: boolean): number {
+  return 0x40 | (isWide ? 8 : 0) | (registers[register] < 8 ? 0 : 4);
 }

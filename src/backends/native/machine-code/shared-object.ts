@@ -77,7 +77,7 @@ class ObjectLayout {
   readonly functions: readonly ObjectFunction[];
   /** Symbols that the loader finds in the program and its libraries. */
   readonly imports: readonly string[];
-  /** Names of the symbols, those of imports first. */
+  /** Names of the symbols: first the imported ones, then the exported ones. */
   readonly names: readonly string[];
   readonly strings: ReturnType<typeof makeStrings>;
   readonly segmentCount: number = 7;

@@ -2,7 +2,7 @@
  * Call frame information of functions, with which debuggers, profilers and unwinders find the callers of machine code: the contents of .eh_frame and
  * .eh_frame_hdr. Sources: DWARF 5, section 6.4; Linux Standard Base Core 5.0, sections 10.6.1 and 10.6.2.
  */
-import { integerRegisters } from "./object-assembler.ts";
+import { registers } from "../../../engine/codegen/x64/assembler/operands.ts";
 import type { StackChange } from "../../../engine/codegen/x64/index.ts";
 
 /** A function in the address space of its object. */
@@ -111,7 +111,7 @@ function advance(distance: number): number[] {
 }
 
 function getDwarfNumber(register: NonNullable<StackChange["saved"]>): number {
-  return dwarfNumbers[integerRegisters[register]] ?? 0;
+  return dwarfNumbers[registers[register]] ?? 0;
 }
 
 /** An entry with its length, padded by instructions without effect to a multiple of 8 bytes. */

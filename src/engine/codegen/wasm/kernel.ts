@@ -37,8 +37,8 @@ export interface Kernel {
   /** Bytes of scratch memory that each concurrent call needs; its offset is the last parameter, `scratch`. 0 when none is needed. */
   readonly scratchBytes: number;
   /**
-   * Generates machine code for a level of the processor, to be called instead of the function; undefined where there is none for that level. Its results are
-   * those of the function: the same bits for integers and quantized weights, within the tolerance of the kernel's checks for float32. Default: there is none.
+   * Generates machine code for a level of the processor, to be called instead of the function; undefined where there is none for that level. It computes
+   * the same results as the function: the same bits for integers and quantized weights, within the tolerance of the kernel's checks for float32. Default: there is none.
    */
   machineKernel?(level: X64Level): MachineKernel | undefined;
   /** Generates the function. */

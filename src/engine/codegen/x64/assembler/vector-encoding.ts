@@ -5,7 +5,7 @@ import { type AnyMemory, type MaskRegister, type VectorBits, registers } from ".
 
 /** Options of a vector instruction. */
 export interface VectorOptions {
-  /** Width. Default: that of the assembler. */
+  /** Width of the vectors in bits. Default: the width that the assembler was created with. */
   readonly bits?: VectorBits;
   /** Lanes to write. Default: all. */
   readonly mask?: MaskRegister;
@@ -56,7 +56,7 @@ export function encodeEvex(
   const [map, prefix, w, opcode, , tuple] = row;
   const { field, second, operand, immediate } = operands;
   const { base, index } = extensionsOf(operand);
-  // The fifth bit of a vector of indices takes the place of that of the second source, which such instructions do not have.
+  // Instructions with a vector of indices have no second source: its field V' holds the fifth bit of the index register.
   const upper = typeof operand === "object" && "indices" in operand ? index : second;
   // X extends the number of a register in ModRM.rm by its fifth bit.
   const extendsIndex = typeof operand === "number" ? operand & 16 : index & 8;

@@ -19,7 +19,7 @@ const below = 1;
 /** Lane orders of shuffles: the even lanes of two vectors. */
 const evenLanes = 0x88;
 const middleSwapped = 0xd8;
-/** Mask registers for the columns of a window, after that of tails. */
+/** Mask registers for the columns of a window. k0 means no mask, and k1 masks the last vector of a row. */
 const maskRegisters = [2, 3, 4, 5, 6, 7] as const;
 
 /** Generates copies of patches. Lanes outside of the row become 0. */
