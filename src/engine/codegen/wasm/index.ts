@@ -20,7 +20,13 @@ export { packBlocks, unpackBlocks } from "./kernels/blocks/pack-blocks.ts";
 export { quantizeActivationBytes } from "./kernels/blocks/quantize-activation-bytes.ts";
 export { quantizeActivations } from "./kernels/blocks/quantize-activations.ts";
 export { type BatchedMatmulRequest, type MatrixStrides, batchedMatmul } from "./kernels/matmul/batched-matmul.ts";
-export { type Conv2dRequest, conv2d } from "./kernels/convolution/conv2d.ts";
+export {
+  channelPanelsLength,
+  packChannelPanels,
+  panelChannels,
+  unpackChannelPanels,
+} from "./kernels/convolution/channel-panels.ts";
+export { type Conv2dRequest, conv2d, usesChannelPanels } from "./kernels/convolution/conv2d.ts";
 export { type InterleavedAxis, interleave } from "./kernels/convolution/interleave.ts";
 export { type Pool2dRequest, pool2d } from "./kernels/convolution/pool2d.ts";
 export { type DepthWindow, type KernelWindow, resolveWindow } from "./kernels/convolution/window.ts";
