@@ -9,6 +9,7 @@ function refuse(): never {
 
 export const generateMachineKernels: typeof x64.generateMachineKernels = () => [];
 export const withMachineCode: typeof x64.withMachineCode = (compiled) => compiled;
+export const withInstalled: typeof x64.withInstalled = (compiled) => compiled;
 export const hasMachineBlockMatmul: typeof x64.hasMachineBlockMatmul = () => false;
 export const machineBlockMatmul: () => never = refuse;
 export const machineMatmul: () => never = refuse;

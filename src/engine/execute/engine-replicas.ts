@@ -23,10 +23,9 @@ export interface SharedEngineState extends SharedMemoryHandle {
   readonly folds: FoldingSnapshot;
   /** Locations of packed weights, by the id of the tensor in the constant-folding cache. */
   readonly packed: ReadonlyMap<number, readonly PackedLocation[]>;
-  /** Compiled modules, each with the keys of its kernels and the machine code that takes the place of some. */
+  /** Compiled modules, each with the machine code of the kernels that were compiled with it. */
   readonly modules: readonly {
     readonly module: WasmModule;
-    readonly keys: readonly string[];
     readonly machineKernels: readonly MachineKernel[];
   }[];
 }

@@ -4,7 +4,13 @@ import { machineFamilyId, withoutMachineCode } from "../../kernels/kernel-ids.ts
 import type { X64Level } from "../../kernels/simd-levels.ts";
 import type { WasmMemory } from "../codegen/wasm/assembler/webassembly.ts";
 import type { CompiledKernels, Kernel } from "../codegen/wasm/index.ts";
-import { type MachineCode, type MachineKernel, generateMachineKernels, withMachineCode } from "../codegen/x64/index.ts";
+import {
+  type InstalledKernel,
+  type MachineCode,
+  type MachineKernel,
+  generateMachineKernels,
+  withInstalled,
+} from "../codegen/x64/index.ts";
 import type { KernelFunction } from "../lower/kernel-functions.ts";
 import type { MachineCodeLimit } from "./block-kernels.ts";
 import type { CountedStep } from "./executable.ts";
@@ -54,18 +60,25 @@ export class ModelMachineCode {
     });
   }
 
-  /** Installs machine code in place of functions of WebAssembly. Where the system refuses it, the functions stay, and the reason is kept. */
-  install(compiled: CompiledKernels, kernels: readonly MachineKernel[], memory: WasmMemory): CompiledKernels {
-    this.#compiledCount += compiled.functions.size;
+  /** Installs machine code. Where the system refuses it, nothing is installed, and the reason is kept. */
+  install(kernels: readonly MachineKernel[]): readonly InstalledKernel[] {
+    if (this.#machineCode === undefined || kernels.length === 0) return [];
     try {
-      const replaced = withMachineCode(compiled, kernels, memory, this.#machineCode);
-      if (this.#machineCode !== undefined) for (const { key, level } of kernels) this.#levels.set(key, level);
-      return replaced;
+      const installed = this.#machineCode.install(kernels);
+      for (const { key, level } of kernels) this.#levels.set(key, level);
+      return installed;
     } catch (error) {
       if (!(error instanceof InferyardError) || error.code !== "BACKEND_UNAVAILABLE") throw error;
       this.#problems.add(error.message);
-      return compiled;
+      return [];
     }
+  }
+
+  /** Adds the functions of installed machine code to those of WebAssembly. */
+  bind(compiled: CompiledKernels, installed: readonly InstalledKernel[], memory: WasmMemory): CompiledKernels {
+    const all = this.#machineCode === undefined ? compiled : withInstalled(compiled, installed, memory, this.#machineCode);
+    this.#compiledCount += all.functions.size;
+    return all;
   }
 
   /** The id under which a step is counted, which names what computes it. */

@@ -39,16 +39,25 @@ export function withMachineCode(
   machineCode: MachineCode | undefined,
 ): CompiledKernels {
   const distinct = [...new Map(kernels.map((kernel) => [kernel.key, kernel])).values()];
-  if (machineCode === undefined || distinct.length === 0) return compiled;
-  const installed = machineCode.install(distinct);
+  return machineCode === undefined ? compiled : withInstalled(compiled, machineCode.install(distinct), memory, machineCode);
+}
+
+/** Adds the functions of installed kernels to compiled ones, or puts them in the place of functions with the same keys. */
+export function withInstalled(
+  compiled: CompiledKernels,
+  installed: readonly InstalledKernel[],
+  memory: WasmMemory,
+  { module, bind }: Pick<MachineCode, "module" | "bind">,
+): CompiledKernels {
+  if (installed.length === 0) return compiled;
   return {
     ...compiled,
-    functions: withBound(compiled.functions, installed, memory, machineCode.bind),
-    machineCode: { module: machineCode.module, kernels: installed },
+    functions: withBound(compiled.functions, installed, memory, bind),
+    machineCode: { module, kernels: installed },
   };
 }
 
-/** The functions by key, in their order; installed kernels replace functions with the same key. */
+/** The functions by key, in their order. Installed kernels replace functions with the same key; the others follow. */
 export function withBound(
   functions: ReadonlyMap<string, CompiledKernel>,
   installed: readonly InstalledKernel[],
@@ -56,6 +65,6 @@ export function withBound(
   bind: BindMachineKernel,
 ): ReadonlyMap<string, CompiledKernel> {
   const bound = new Map(functions);
-  for (const kernel of installed) if (bound.has(kernel.key)) bound.set(kernel.key, bind(kernel, memory));
+  for (const kernel of installed) bound.set(kernel.key, bind(kernel, memory));
   return bound;
 }
