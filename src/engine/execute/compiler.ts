@@ -11,7 +11,7 @@ import {
   type Kernel,
   type WasmFeatures,
 } from "../codegen/wasm/index.ts";
-import type { InstalledKernel, MachineCode, MachineKernel } from "../codegen/x64/index.ts";
+import type { InstalledKernel, MachineCode, MachineObject } from "../codegen/x64/index.ts";
 import type { Graph } from "../ir/graph.ts";
 import type { KernelSelection } from "../../kernels/select-kernel.ts";
 import type { QuantizedBlocks } from "../ir/lazy-storage.ts";
@@ -121,9 +121,9 @@ export class Compiler implements GraphCompiler {
       throw new InferyardError("CONTRACT_VIOLATION", "threads were requested without a function that starts them");
     };
     this.#threads = new ThreadPool({ threads: this.#threadCount, memory: this.#memory.memory, spawn: spawnThread ?? noThreads });
-    for (const { module, machineKernels } of from?.modules ?? []) {
+    for (const { module, machineObject } of from?.modules ?? []) {
       const functions = instantiateKernels(module, this.#memory.memory);
-      this.#addModule({ module, functions }, machineKernels);
+      this.#addModule({ module, functions }, machineObject);
     }
   }
 
@@ -315,15 +315,15 @@ export class Compiler implements GraphCompiler {
   #compileKernels(kernels: readonly Kernel[], functions: readonly KernelFunction[]): void {
     const added = kernels.filter(({ key }) => !this.#kernels.has(key));
     if (added.length === 0) return;
-    const machineKernels = this.#machine.generate(added, functions);
-    const installed = this.#machine.install(machineKernels);
+    const machineObject = this.#machine.create(added, functions);
+    const installed = this.#machine.install(machineObject);
     const replaced = new Set(installed.map(({ key }) => key));
     const others = added.filter(({ key }) => !replaced.has(key));
     const { memory } = this.#memory;
     const compiled = this.#withoutOptimizer(others, () =>
       withOptimizingCompiler(() => compileKernels(others, memory, this.#settings.features)),
     );
-    this.#addModule(compiled, machineKernels, installed);
+    this.#addModule(compiled, machineObject, installed);
   }
 
   /** Runs `work` on a list without V8's optimizer for JavaScript, unless the list is long. */
@@ -334,13 +334,13 @@ export class Compiler implements GraphCompiler {
   /** Adds kernels of WebAssembly and of machine code. Each replica installs machine code of its own, so that none calls what another has freed. */
   #addModule(
     compiled: CompiledKernels,
-    machineKernels: readonly MachineKernel[],
-    installed: readonly InstalledKernel[] = this.#machine.install(machineKernels),
+    machineObject: MachineObject | undefined,
+    installed: readonly InstalledKernel[] = this.#machine.install(machineObject),
   ): void {
     const all = this.#machine.bind(compiled, installed, this.#memory.memory);
     this.#threads.add(all);
     for (const key of all.functions.keys()) this.#kernels.add(key);
-    this.#modules.push({ module: compiled.module, machineKernels });
+    this.#modules.push({ module: compiled.module, machineObject });
   }
 }
 

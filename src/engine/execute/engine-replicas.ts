@@ -1,6 +1,6 @@
 /** State shared by replicas of one model that run on different threads of a process. See decision 0013. */
 import type { WasmModule } from "../codegen/wasm/index.ts";
-import type { MachineKernel } from "../codegen/x64/index.ts";
+import type { MachineObject } from "../codegen/x64/index.ts";
 import type { FoldingSnapshot } from "../build/constant-folding-cache.ts";
 import type { PackedLocation, SharedMemoryHandle } from "../memory/engine-memory.ts";
 import type { ReplicaIds } from "../memory/region-table.ts";
@@ -26,6 +26,6 @@ export interface SharedEngineState extends SharedMemoryHandle {
   /** Compiled modules, each with the machine code of the kernels that were compiled with it. */
   readonly modules: readonly {
     readonly module: WasmModule;
-    readonly machineKernels: readonly MachineKernel[];
+    readonly machineObject: MachineObject | undefined;
   }[];
 }

@@ -1,6 +1,14 @@
 /** Kernels as x86-64 machine code. */
 export { hasMachineBlockMatmul, machineBlockMatmul } from "./block-matmul.ts";
-export { type BindMachineKernel, type MachineCode, generateMachineKernels, withInstalled, withMachineCode } from "./machine-code.ts";
+export {
+  type BindMachineKernel,
+  type MachineCode,
+  type MachineCodeCache,
+  type MachineObject,
+  generateMachineKernels,
+  withInstalled,
+  withMachineCode,
+} from "./machine-code.ts";
 export type { InstalledKernel, StackChange } from "./machine-kernel.ts";
 export type { MachineArgument, MachineKernel } from "./machine-kernel.ts";
 export { machineMatmul } from "./products/matmul.ts";
