@@ -3,5 +3,6 @@ import type * as x64 from "../../engine/codegen/x64/index.ts";
 
 export const generateMachineKernels: typeof x64.generateMachineKernels = () => [];
 export const withMachineCode: typeof x64.withMachineCode = (compiled) => compiled;
+export const withInstalled: typeof x64.withInstalled = (compiled) => compiled;
 export const hasMachineBlockMatmul: typeof x64.hasMachineBlockMatmul = () => false;
 export const machineScratchBytes: typeof x64.machineScratchBytes = () => 0;

@@ -1,7 +1,7 @@
 /** Shared objects with the kernels of a model. */
 import { required } from "../../../contract/checked.ts";
 import type { Register } from "../../../engine/codegen/x64/assembler/operands.ts";
-import type { MachineArgument, MachineKernel } from "../../../engine/codegen/x64/index.ts";
+import type { MachineArgument, MachineKernel, MachineObject } from "../../../engine/codegen/x64/index.ts";
 import { kernelsSymbol } from "./loader-addon.ts";
 import { ObjectAssembler, memoryAt } from "./object-assembler.ts";
 import type { ObjectFunction } from "./object-function.ts";
@@ -15,14 +15,8 @@ export const callFrame = { base: 0, from: 8, to: 12, operands: 16 } as const;
 
 const argumentRegisters = ["rdi", "rsi", "rdx", "rcx", "r8", "r9"] as const satisfies readonly Register[];
 
-/** An object with kernels. `callbacks`: positions of their callbacks for Node-API, relative to the symbol whose address the loader addon returns. */
-export interface KernelObject {
-  readonly bytes: Uint8Array<ArrayBuffer>;
-  readonly callbacks: readonly number[];
-}
-
-/** Writes an object with kernels and the callbacks that call them. */
-export function writeKernelObject(kernels: readonly MachineKernel[]): KernelObject {
+/** Writes an object with kernels and their callbacks for Node-API, whose positions are relative to the symbol whose address the loader addon returns. */
+export function writeKernelObject(kernels: readonly MachineKernel[]): MachineObject {
   const names = kernels.map(({ key }, index) => `${key.replace(/\W.*$/s, "")}_${index}`);
   const functions = kernels.flatMap((kernel, index): readonly ObjectFunction[] => {
     const name = required(names[index], "the name of a kernel");
@@ -30,7 +24,16 @@ export function writeKernelObject(kernels: readonly MachineKernel[]): KernelObje
   });
   const { bytes, positions } = writeSharedObject([{ name: kernelsSymbol, code: Uint8Array.of(0xc3) }, ...functions]);
   const start = required(positions.get(kernelsSymbol), "the position of the first function");
-  return { bytes, callbacks: names.map((name) => required(positions.get(`call_${name}`), "the position of a callback") - start) };
+  const callbackOf = (name: string | undefined): number => required(positions.get(`call_${name}`), "the position of a callback");
+  return {
+    bytes,
+    kernels: kernels.map(({ key, level, arguments: list }, index) => ({
+      key,
+      level,
+      arguments: list,
+      callback: callbackOf(names[index]) - start,
+    })),
+  };
 }
 
 /** The callback of a kernel: takes the operands out of the call frame, makes the arguments of them, and calls it. */

@@ -1,6 +1,13 @@
 /** Kernels as x86-64 machine code. A page gets another module in the place of this one, without any: import nothing else of this folder from outside of it. */
 export { hasMachineBlockMatmul } from "./block-matmul.ts";
 export { generateMachineKernels, machineScratchBytes } from "./families.ts";
-export { type BindMachineKernel, type MachineCode, withMachineCode } from "./machine-code.ts";
+export {
+  type BindMachineKernel,
+  type MachineCode,
+  type MachineCodeCache,
+  type MachineObject,
+  withInstalled,
+  withMachineCode,
+} from "./machine-code.ts";
 export type { InstalledKernel, StackChange } from "./machine-kernel.ts";
 export type { MachineArgument, MachineKernel } from "./machine-kernel.ts";
