@@ -13,7 +13,7 @@ import { GraphModel, type GraphParts } from "../graphs/graph-model.ts";
 import { type OpenGraph, describeBlocks, runLimits, withOpenGraph } from "../graphs/open-graph.ts";
 import { type BucketSizes, ShapeBuckets } from "./buckets.ts";
 import { type ClientSettings, openClient } from "./open-client.ts";
-import { ProgramFolder } from "./program-cache/program-folder.ts";
+import { openProgramFolder } from "./program-cache/program-folder.ts";
 import { compilationTarget } from "./program-cache/program-key.ts";
 import { ProgramLoader } from "./program-cache/program-loader.ts";
 import { XlaCompiler } from "./xla-compiler.ts";
@@ -62,7 +62,7 @@ async function openParts(
   { device, library, path, settings, buckets, programCacheBytes }: PluginForDevice,
   options: LoadOptions,
 ): Promise<GraphParts> {
-  const folder = await ProgramFolder.open({ maxBytes: programCacheBytes });
+  const folder = await openProgramFolder({ maxBytes: programCacheBytes });
   const opened = await openClient(path, device, { ...settings, threads: options.threads });
   const { client } = opened;
   const name = `${device.type === "cpu" ? "the CPU" : client.deviceKind} by XLA (${path})`;

@@ -4,13 +4,16 @@ import { at, omitUndefined } from "../../contract/checked.ts";
 import { elementCount } from "../../contract/tensor.ts";
 import {
   channelPanelsLength,
+  type Conv2dRequest,
   conv2d,
   type DepthWindow,
+  flattenPointwise,
   packChannelPanels,
   panelChannels,
+  resolveWindow,
   unpackChannelPanels,
-  usesChannelPanels,
 } from "../codegen/wasm/index.ts";
+import { usesChannelPanels } from "../codegen/x64/index.ts";
 import type { Literal } from "../ir/literal.ts";
 import type { Window } from "../ir/operations.ts";
 import {
@@ -45,10 +48,18 @@ export function lowerConvolution(
   const added = bias === undefined ? [] : [tensorOperand(bias)];
   const request = { ...common, window: plane, ...omitUndefined({ depth }) };
   const source = weights.constant;
-  const isPacked =
-    hasWideVectors && source !== undefined && depth === undefined && type === "float32" && usesChannelPanels(request);
+  const isPacked = hasWideVectors && source !== undefined && isFasterPacked(request);
   const operand = isPacked ? channelPanels(source, groups) : tensorOperand(weights);
   return singleCall(conv2d({ ...request, hasPanels: isPacked }), tensorOperand(x), operand, ...added, tensorOperand(outputs[0]));
+}
+
+/** Whether machine code is faster with weights in panels of channels. */
+function isFasterPacked({ window: given, inChannels, outChannels, groups = 1, depth, type }: Conv2dRequest): boolean {
+  const isDepthwise = groups === inChannels && groups === outChannels;
+  if (depth !== undefined || type !== "float32" || isDepthwise) return false;
+  const window = resolveWindow(given);
+  const positions = at(flattenPointwise(window).output, 1);
+  return usesChannelPanels({ window, channels: inChannels / groups, outputs: outChannels / groups, positions });
 }
 
 /** Constant weights [output channels, ...] in panels, packed once. */

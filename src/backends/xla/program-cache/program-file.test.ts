@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type ProgramDescription, decodeProgram, encodeProgram, readDescription } from "./program-file.ts";
+import { readDescription } from "../../../storage/code-cache/code-file.ts";
+import { type ProgramDescription, decodeProgram, encodeProgram, programFormat, withShortDescription } from "./program-file.ts";
 
 const key = "0123456789abcdef".repeat(4);
 const description: ProgramDescription = {
@@ -19,7 +20,7 @@ const file = encodeProgram({ key, description, executable });
 describe("the file of a compiled program", () => {
   it("gives back what was written", () => {
     expect(decodeProgram(file, key)).toEqual({ key, description, executable });
-    expect(readDescription(file)).toEqual(description);
+    expect(readDescription(programFormat, file)).toEqual(description);
     // Of a larger buffer a part.
     const larger = new Uint8Array(file.length + 20);
     larger.set(file, 10);
@@ -46,7 +47,7 @@ describe("the file of a compiled program", () => {
     for (const other of [{}, { ...description, milliseconds: "1" }, { ...description, model: 3 }]) {
       const bytes = encodeProgram({ key, description: { inputs: [], ...other } as never, executable });
       expect(decodeProgram(bytes, key)).toBeUndefined();
-      expect(readDescription(bytes)).toBeUndefined();
+      expect(readDescription(programFormat, bytes)).toBeUndefined();
     }
   });
 
@@ -54,7 +55,7 @@ describe("the file of a compiled program", () => {
     const position = fc.integer({ min: 0, max: file.length - 1 });
     const isReadRightly = (at: number, cut: number, bytes: Uint8Array): boolean => {
       const changed = Uint8Array.from([...file.subarray(0, at), ...bytes, ...file.subarray(cut)]);
-      readDescription(changed);
+      readDescription(programFormat, changed);
       return decodeProgram(changed, key) === undefined || Buffer.compare(changed, file) === 0;
     };
     expect(() => fc.assert(fc.property(position, position, fc.uint8Array({ maxLength: 64 }), isReadRightly))).not.toThrow();
@@ -63,7 +64,10 @@ describe("the file of a compiled program", () => {
   it("has a short description whatever a model calls its inputs", () => {
     const inputs = Array.from({ length: 1000 }, () => "x".repeat(10_000));
     const { inputs: kept = [] } =
-      readDescription(encodeProgram({ key, description: { ...description, inputs }, executable })) ?? {};
+      readDescription(
+        programFormat,
+        encodeProgram(withShortDescription({ key, description: { ...description, inputs }, executable })),
+      ) ?? {};
     expect([kept.length, kept[0]?.length]).toEqual([64, 200]);
   });
 });

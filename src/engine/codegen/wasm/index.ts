@@ -26,10 +26,10 @@ export {
   panelChannels,
   unpackChannelPanels,
 } from "./kernels/convolution/channel-panels.ts";
-export { type Conv2dRequest, conv2d, usesChannelPanels } from "./kernels/convolution/conv2d.ts";
+export { type Conv2dRequest, conv2d } from "./kernels/convolution/conv2d.ts";
 export { type InterleavedAxis, interleave } from "./kernels/convolution/interleave.ts";
 export { type Pool2dRequest, pool2d } from "./kernels/convolution/pool2d.ts";
-export { type DepthWindow, type KernelWindow, resolveWindow } from "./kernels/convolution/window.ts";
+export { type DepthWindow, type KernelWindow, flattenPointwise, resolveWindow } from "./kernels/convolution/window.ts";
 export { type CumulativeType, cumulative } from "./kernels/reductions/cumulative.ts";
 export { elementwise } from "./kernels/elementwise/elementwise.ts";
 export { supportsElementwise } from "./kernels/elementwise/support.ts";

@@ -15,13 +15,12 @@ import { floatBytes, laneCount } from "../loops/lanes.ts";
 import { emitMicroKernel, int32TileArithmetic, tileColumns, tileRows } from "../matmul/micro-kernel.ts";
 import { copyPanel } from "../matmul/panel-copy.ts";
 import { storeTile } from "../matmul/epilogue.ts";
-import { channelLanesScratchBytes, hasChannelLanes, machineChannelLanes } from "../../../x64/convolution/channel-lanes.ts";
-import { convolutionScratchBytes, machineConvolution } from "../../../x64/convolution/convolution.ts";
 import { required } from "../../../../../contract/checked.ts";
+import { machineScratchBytes } from "../../../x64/index.ts";
 import { panelChannels } from "./channel-panels.ts";
 import { depthwise } from "./depthwise.ts";
 import { copyVolumePatch, copyPatch } from "./im2col.ts";
-import { type DepthWindow, type ResolvedWindow, type KernelWindow, resolveWindow } from "./window.ts";
+import { type DepthWindow, type ResolvedWindow, type KernelWindow, flattenPointwise, resolveWindow } from "./window.ts";
 
 /** Shapes and fused operations of one convolution kernel. */
 export interface Conv2dRequest {
@@ -74,10 +73,7 @@ export function conv2d(request: Conv2dRequest): Kernel {
   const panels = Math.ceil(width / tileColumns);
   const depth = getDepth(layer);
   const [inPlanes, outPlanes] = [deep?.input ?? 1, deep?.output ?? 1];
-  const loops = { ...layer, groups, bias };
-  const hasMachineCode = deep === undefined && type === "float32";
-  const machine = hasPanels ? machineChannelLanes : machineConvolution;
-  const getMachineScratch = hasPanels ? channelLanesScratchBytes : convolutionScratchBytes;
+  const machine = deep === undefined && type === "float32" ? { request: { ...layer, groups, bias } } : undefined;
   const piecePanels = hasPanels ? panels : 1;
   const planeBytes = (plane: readonly [number, number]): number => plane[0] * plane[1] * floatBytes;
   return defineKernel({
@@ -90,9 +86,9 @@ export function conv2d(request: Conv2dRequest): Kernel {
     pieceNanoseconds: piecePanels * ((depth * Math.min(width, tileColumns) * layer.outputs) / multiplyAddsPerNanosecond + 20),
     scratchBytes: Math.max(
       Math.ceil(depth / laneCount) * laneCount * tileColumns * floatBytes,
-      hasMachineCode ? getMachineScratch(layer) : 0,
+      machine === undefined ? 0 : machineScratchBytes("conv2d", machine.request),
     ),
-    machineFunction: (level) => (hasMachineCode ? machine(loops, level) : undefined),
+    machine,
     emit(f, { x, weights, y, bias: biasAt, scratch = x }, from, to) {
       const groupChannels = hasPanels ? Math.ceil(layer.outputs / panelChannels) * panelChannels : layer.outputs;
       const [first, end] = [from, to].map((piece) => f.value(i32.mul(piece, i32.const(piecePanels))));
@@ -148,14 +144,6 @@ interface PanelAddresses {
 /** Number of multiply-adds per output element: input channels of one group times taps of the window. */
 function getDepth({ channels, window, deep }: Layer): number {
   return channels * (deep?.size ?? 1) * window.size[0] * window.size[1];
-}
-
-/** For a 1 x 1 window without stride and pads, returns the window over the plane as a single row of height * width; else the window unchanged. */
-function flattenPointwise(window: ResolvedWindow): ResolvedWindow {
-  const { size, strides, pads, input } = window;
-  if (![...size, ...strides].every((value) => value === 1) || pads.some((pad) => pad > 0)) return window;
-  const row = [1, input[0] * input[1]] as const;
-  return { ...window, dilations: [1, 1], input: row, padded: row, output: row };
 }
 
 function isPointwise({ size, strides, pads, input }: ResolvedWindow): boolean {
@@ -214,19 +202,4 @@ function emitPanel(f: FunctionBuilder, layer: Layer, at: PanelAddresses, columns
   const whole = Math.floor(outputs / tileRows);
   if (whole > 0) f.range(i32.const(0), i32.const(whole), 1, (block) => tile(block, tileRows));
   if (outputs % tileRows > 0) tile(i32.const(whole), outputs % tileRows);
-}
-
-/** Lanes of the vectors that the choice of their axis is made for. */
-const choiceLanes = 16;
-/** Lanes of channels may be used less than lanes of positions by this factor: inputs are not copied for each tap. */
-const minLaneShare = 0.6;
-
-/** Whether a 2-D convolution in float32 is computed faster with weights in panels of channels, where there is machine code. */
-export function usesChannelPanels({ inChannels, outChannels, groups = 1, window: given }: Conv2dRequest): boolean {
-  const window = resolveWindow(given);
-  const outputs = outChannels / groups;
-  const isDepthwise = groups === inChannels && groups === outChannels;
-  if (isDepthwise || !hasChannelLanes({ window, channels: inChannels / groups, outputs })) return false;
-  const getShare = (count: number): number => count / (choiceLanes * Math.ceil(count / choiceLanes));
-  return getShare(outputs) >= minLaneShare * getShare(flattenPointwise(window).output[1]);
 }
