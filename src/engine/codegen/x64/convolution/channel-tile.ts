@@ -132,6 +132,8 @@ export class ChannelTile {
           const panels = Math.floor((vector * lanes) / panelChannels) * this.#depth * panelRowBytes;
           const displacement = panels + ((vector * bytes) % panelRowBytes) + x * panelRowBytes;
           asm.vector("vmovups", weight(vector), { base: "r11", displacement });
+          // The weights of the next block, which the first tile would wait for.
+          asm.prefetch("all", { base: "r11", displacement: displacement + vectors * this.#depth * panelRowBytes });
         }
         for (const [position, each] of sums.entries()) {
           if (vectors === 1 && hasEvex) {
