@@ -8,6 +8,7 @@ import { machineWindow, windowFunctionScratchBytes } from "./convolution/sliding
 import { machineElementwise } from "./elementwise/elementwise.ts";
 import type { MachineCode } from "./machine-code.ts";
 import type { MachineArgument, MachineFunction, MachineKernel } from "./machine-kernel.ts";
+import { machineColumnGather } from "./movement/gather-columns.ts";
 import { machineBatchedMatmul } from "./products/batched-matmul.ts";
 import { machineByteMatmul } from "./products/byte-matmul.ts";
 import { machineMatmul } from "./products/matmul.ts";
@@ -32,6 +33,7 @@ const families: Readonly<Record<string, MachineFamily>> = {
   "quantize-rows": { generate: machineQuantizeRows },
   "quantization-range": { generate: machineQuantizationRange },
   conv2d: { generate: machineConv2d, scratchBytes: conv2dScratchBytes },
+  gather: { generate: machineColumnGather },
   depthwise: { generate: machineWindow, scratchBytes: windowFunctionScratchBytes },
   pool2d: { generate: machineWindow, scratchBytes: windowFunctionScratchBytes },
   softmax: { generate: machineSoftmax },
