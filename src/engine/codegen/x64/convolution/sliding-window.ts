@@ -16,10 +16,16 @@ import type { MachineFunction } from "../machine-kernel.ts";
 import { PlaneLayout, emitPlaneCopy, fillPlane } from "./plane-layout.ts";
 import type { WindowFunction } from "../../wasm/kernels/convolution/window-function.ts";
 
-/** Sums of a tile. They leave 7 registers in VEX, which the weights and activations need. */
-const maxSums = 8;
+/** Sums of a tile. They leave 7 registers in VEX, and 20 in EVEX, which weights, inputs and activations need. */
+const maxSums = { 8: 8, 16: 12 } as const;
+/** Vectors of a row of a tile, where a row has more than the first number. */
+const rowVectors = { 8: [6, 4], 16: [6, 6] } as const;
+/** In EVEX: registers of a row of inputs, which several rows of a tile take, and of weights, which stay there if there are no more taps than these. */
+const firstInput = 12;
+const firstWeight = 18;
+const maxWeights = 14;
 /** Rows of a tile for a window of many taps, whose code is written out for each row. */
-const maxUnrolledSums = 392;
+const maxUnrolledSums = 600;
 const maxStride = 2;
 const maxPlaneBytes = 2 ** 28;
 const orderedComparison = 7;
@@ -146,9 +152,10 @@ class SlidingWindowFunction {
     const { asm, lanes } = this.#unit;
     const [height, width] = this.#given.window.output;
     const perRow = Math.ceil(width / lanes);
-    const vectors = perRow <= maxSums - 2 ? perRow : maxSums / 2;
-    const most = Math.max(1, Math.floor(maxUnrolledSums / (this.#taps * vectors)));
-    const rows = Math.min(height, most, Math.floor(maxSums / vectors));
+    const [most, otherwise] = rowVectors[lanes];
+    const vectors = perRow <= most ? perRow : otherwise;
+    const unrolled = Math.max(1, Math.floor(maxUnrolledSums / (this.#taps * vectors)));
+    const rows = Math.min(height, unrolled, Math.floor(maxSums[lanes] / vectors));
     asm.loadImmediate("rax", width % lanes === 0 ? lanes : width % lanes);
     this.#unit.setTail("rax", "rcx");
     asm.load("rdi", this.#argument("scratch"));
@@ -183,10 +190,24 @@ class SlidingWindowFunction {
 
   #emitTile(rows: number, vectors: number, isLast: boolean): void {
     const { asm, bytes } = this.#unit;
-    const { window, compute } = this.#given;
+    const { window } = this.#given;
     const places = indices(rows).flatMap((row) => indices(vectors).map((vector) => ({ row, vector })));
     const weight = places.length;
     this.#emitStart(places.length);
+    if (this.#unit.hasEvex && rows > 1 && this.#given.compute.kind === "weights") this.#emitSharedTaps(rows, vectors);
+    else this.#emitTaps(places, weight);
+    this.#emitEnd(places.length, weight);
+    for (const [sum, { row, vector }] of places.entries()) {
+      const to = { base: "r8", displacement: row * window.output[1] * floatBytes + vector * bytes } as const;
+      if (isLast && vector === vectors - 1) this.#unit.storeTail(to, sum);
+      else asm.vector("vmovupsStore", to, sum);
+    }
+  }
+
+  /** Generates the taps one after the other, each of all sums. `weight`: a free register. */
+  #emitTaps(places: readonly { readonly row: number; readonly vector: number }[], weight: Vector): void {
+    const { asm, bytes } = this.#unit;
+    const { window, compute } = this.#given;
     for (const y of indices(window.size[0]))
       for (const x of indices(window.size[1])) {
         const tap = y * window.size[1] + x;
@@ -196,12 +217,36 @@ class SlidingWindowFunction {
           this.#emitTap(sum, weight, { base: "rsi", displacement });
         }
       }
-    this.#emitEnd(places.length, weight);
-    for (const [sum, { row, vector }] of places.entries()) {
-      const to = { base: "r8", displacement: row * window.output[1] * floatBytes + vector * bytes } as const;
-      if (isLast && vector === vectors - 1) this.#unit.storeTail(to, sum);
-      else asm.vector("vmovupsStore", to, sum);
-    }
+  }
+
+  /** Generates products with weights by rows of the input, so that inputs are loaded once for all rows of the tile that take it. The order of a sum's taps is the same. */
+  #emitSharedTaps(rows: number, vectors: number): void {
+    const { asm, bytes } = this.#unit;
+    const { window } = this.#given;
+    const takers = new Map<number, { readonly row: number; readonly y: number }[]>();
+    for (const row of indices(rows))
+      for (const y of indices(window.size[0])) {
+        const inputRow = row * window.strides[0] + y * window.dilations[0];
+        takers.set(inputRow, [...(takers.get(inputRow) ?? []), { row, y }]);
+      }
+    const isKept = this.#taps <= maxWeights;
+    if (isKept)
+      for (const tap of indices(this.#taps))
+        asm.vector("vbroadcastss", firstWeight + tap, { base: "rbp", displacement: tap * floatBytes });
+    let used = 0;
+    for (const [inputRow, each] of [...takers].toSorted(([one], [other]) => one - other))
+      for (const x of indices(window.size[1])) {
+        const offset = inputRow * this.#layout.rowBytes + this.#layout.columnOffset(x * window.dilations[1]);
+        for (const vector of indices(vectors))
+          asm.vector("vmovups", firstInput + vector, { base: "rsi", displacement: offset + vector * bytes });
+        for (const { row, y } of each) {
+          const tap = y * window.size[1] + x;
+          const weight = firstWeight + (isKept ? tap : used % 2);
+          used += 1;
+          if (!isKept) asm.vector("vbroadcastss", weight, { base: "rbp", displacement: tap * floatBytes });
+          for (const vector of indices(vectors)) this.#emitTap(row * vectors + vector, weight, firstInput + vector);
+        }
+      }
   }
 
   #emitStart(sums: number): void {
@@ -214,7 +259,7 @@ class SlidingWindowFunction {
     for (const sum of indices(sums)) asm.copy(sum, first);
   }
 
-  #emitTap(sum: Vector, free: Vector, value: Memory): void {
+  #emitTap(sum: Vector, free: Vector, value: Memory | Vector): void {
     const { asm, hasEvex } = this.#unit;
     const { compute } = this.#given;
     if (compute.kind === "weights") asm.vector("vfmadd231ps", sum, free, value);
