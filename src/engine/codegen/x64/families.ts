@@ -11,6 +11,7 @@ import type { MachineArgument, MachineFunction, MachineKernel } from "./machine-
 import { machineBatchedMatmul } from "./products/batched-matmul.ts";
 import { machineByteMatmul } from "./products/byte-matmul.ts";
 import { machineMatmul } from "./products/matmul.ts";
+import { machineQuantizeActivationBytes, machineQuantizeActivations } from "./quantized/quantize-activations.ts";
 import { machineQuantizationRange } from "./quantized/quantization-range.ts";
 import { machineQuantizeRows } from "./quantized/quantize-rows.ts";
 import { machineNorm } from "./reductions/norm.ts";
@@ -29,6 +30,8 @@ const families: Readonly<Record<string, MachineFamily>> = {
   "batched-matmul": { generate: machineBatchedMatmul },
   "byte-matmul": { generate: machineByteMatmul },
   "block-matmul": { generate: machineBlockMatmul },
+  "quantize-activations": { generate: machineQuantizeActivations },
+  "quantize-activation-bytes": { generate: machineQuantizeActivationBytes },
   "quantize-rows": { generate: machineQuantizeRows },
   "quantization-range": { generate: machineQuantizationRange },
   conv2d: { generate: machineConvolution, scratchBytes: convolutionScratchBytes },
