@@ -1,0 +1,117 @@
+/** Computes a chunk: all rows at once, and where that fails in smaller parts, until the rows are known that fail alone. */
+import { InferyardError, isInferyardError } from "../../contract/errors.ts";
+import { delay } from "../../storage/lock.ts";
+import type { Chunk, ChunkResult, FailedRow, Row } from "../queue/chunk.ts";
+import type { ChunkHistory, Lease } from "../queue/chunk-queue.ts";
+import type { FailedLine } from "../rows/row-fields.ts";
+import { rowError } from "./row-tasks.ts";
+
+/** How rows of a chunk are computed. */
+export interface RowWork {
+  /** Throws INPUT_INVALID for a row that cannot be read. */
+  readonly check: (row: Row) => void;
+  /** The line of each row, without its line feed. Throws if a row fails. */
+  readonly run: (rows: readonly Row[]) => Promise<readonly string[]>;
+  readonly failedLine: FailedLine;
+  readonly retries: number;
+}
+
+/** Deaths of workers from which on the rows of a chunk are computed one by one. */
+const deathsUntilAlone = 2;
+/** Wait before a row is tried again after an error that may pass, in milliseconds; doubled with each attempt. */
+const firstRetryMs = 200;
+
+/** Computes the rows of a leased chunk. Throws ABORTED, and what is thrown for the job as a whole. */
+export async function executeRows(
+  { chunk, history, mark }: Pick<Lease, "chunk" | "history" | "mark">,
+  work: RowWork,
+  signal: AbortSignal,
+): Promise<ChunkResult> {
+  const failed: FailedRow[] = [];
+  const fail = (row: Row, error: unknown): void => {
+    failed.push({ number: row.number, line: work.failedLine(row, rowError(error).toJSON()) });
+  };
+  const sound = chunk.rows.filter((row) => isSound(row, work, history, fail));
+  const isAlone = history.deaths >= deathsUntilAlone;
+  const lines = isAlone ? await oneByOne(sound, work, signal, fail, mark) : await inParts(sound, work, signal, fail);
+  const output = lines.length === 0 ? "" : `${lines.join("\n")}\n`;
+  return { output, done: lines.length, failed: failed.sort((one, other) => one.number - other.number) };
+}
+
+type Fail = (row: Row, error: unknown) => void;
+
+/** Whether a row can be computed; otherwise it is set aside. */
+function isSound(row: Row, { check, retries }: RowWork, { rowDeaths }: ChunkHistory, fail: Fail): boolean {
+  const deaths = rowDeaths[String(row.number)] ?? 0;
+  if (deaths > retries) {
+    fail(row, new InferyardError("HOST_DIED", `${deaths} workers died while they computed this row`));
+    return false;
+  }
+  try {
+    check(row);
+    return true;
+  } catch (error) {
+    fail(row, error);
+    return false;
+  }
+}
+
+/** Halves what fails: a few failing rows cost a few more calls, and not a call per row. */
+async function inParts(rows: readonly Row[], work: RowWork, signal: AbortSignal, fail: Fail): Promise<readonly string[]> {
+  if (rows.length === 0) return [];
+  const [first] = rows;
+  if (rows.length === 1 && first !== undefined) return alone(first, work, signal, fail);
+  try {
+    return await work.run(rows);
+  } catch (error) {
+    refuseToContinue(error, signal);
+    const middle = Math.ceil(rows.length / 2);
+    return [
+      ...(await inParts(rows.slice(0, middle), work, signal, fail)),
+      ...(await inParts(rows.slice(middle), work, signal, fail)),
+    ];
+  }
+}
+
+/** Each row on its own, marked, so that the death of this worker is counted for the row that caused it. */
+async function oneByOne(
+  rows: readonly Row[],
+  work: RowWork,
+  signal: AbortSignal,
+  fail: Fail,
+  mark: Lease["mark"],
+): Promise<readonly string[]> {
+  const lines: string[] = [];
+  for (const row of rows) {
+    await mark(row.number);
+    lines.push(...(await alone(row, work, signal, fail)));
+  }
+  await mark(undefined);
+  return lines;
+}
+
+/** One row, again after errors that may pass. */
+async function alone(row: Row, work: RowWork, signal: AbortSignal, fail: Fail): Promise<readonly string[]> {
+  for (let attempt = 0; ; attempt += 1) {
+    try {
+      return await work.run([row]);
+    } catch (error) {
+      refuseToContinue(error, signal);
+      if (!isInferyardError(error) || !error.retryable || attempt >= work.retries) {
+        fail(row, error);
+        return [];
+      }
+      await delay(error.retryAfterMs ?? firstRetryMs * 2 ** attempt, signal);
+    }
+  }
+}
+
+function refuseToContinue(error: unknown, signal: AbortSignal): void {
+  if (signal.aborted) throw error;
+}
+
+/** A result for a chunk that cannot be computed on account of the job as a whole. */
+export function fatalResult(chunk: Chunk, error: unknown): ChunkResult {
+  const { message, ...others } = rowError(error).toJSON();
+  return { output: "", done: 0, failed: [], fatal: { ...others, message: `${chunk.work.model}: ${message}` } };
+}
