@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { Option } from "commander";
 import { dataFolder } from "../../../storage/data-folder.ts";
+import { withoutSecrets } from "../../../jobs/queue/redis-url.ts";
 import { JobStore } from "../../../jobs/store/job-store.ts";
 import type { QueueAddress } from "../../../jobs/open-job.ts";
 import { omitUndefined } from "../../../contract/checked.ts";
@@ -30,11 +31,9 @@ export function queueAddress(store: JobStore, redis: string | undefined, { envir
   return { spool: store.spool, ...omitUndefined({ redis: url.href }) };
 }
 
-/** The URL without its password, to be recorded or shown. */
+/** The URL of the flag without its password, to be recorded or shown. Throws INPUT_INVALID if it is none. */
 export function withoutPassword(redis: string): string {
-  const url = parseRedis(redis);
-  url.password = "";
-  return url.href;
+  return withoutSecrets(parseRedis(redis).href);
 }
 
 function parseRedis(redis: string): URL {
