@@ -167,9 +167,9 @@ describe("the spool", () => {
     const again = (await next.take(never)) as Lease;
     expect(again.chunk).toEqual(chunk);
     expect(again.history.deaths).toBe(1);
-    await lease.finish({ output: "late\n", done: 1, failed: [] }); // it does not hold the chunk any more
+    await lease.finish({ output: ["late"], failed: [] }); // it does not hold the chunk any more
     expect(await queue.result(chunk.id)).toBeUndefined();
-    await again.finish({ output: "x\n", done: 1, failed: [] });
+    await again.finish({ output: ["x"], failed: [] });
     await queue.recover([chunk]);
     expect((await queue.result(chunk.id))?.output.toString()).toBe("x\n");
     await queue.remove([chunk.id]);

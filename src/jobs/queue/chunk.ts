@@ -1,7 +1,7 @@
 /** Chunks: the units in which rows go to workers and results come back. */
 import { createHash } from "node:crypto";
-import type { SerializedError } from "../../contract/errors.ts";
-import { wrapError } from "../../contract/errors.ts";
+import { InferyardError, type SerializedError, getMessage } from "../../contract/errors.ts";
+import { floatsToJson } from "../rows/float-text.ts";
 
 /** What a worker computes for each row of a chunk, and with which model. */
 export interface ChunkWork {
@@ -40,15 +40,27 @@ export interface FailedRow {
   readonly line: string;
 }
 
+/** The result of a row that is a vector: it travels as float32, a third of its size as text. */
+export interface VectorRow {
+  readonly id: Row["id"];
+  readonly vector: Float32Array;
+}
+
 /** The results of a chunk. */
 export interface ChunkResult {
-  /** Lines of the output in the order of the rows, each with its line feed. */
-  readonly output: string;
-  /** Number of lines of the output. */
-  readonly done: number;
+  /** Lines of the output in the order of the rows, without line feeds; a vector becomes `{"id":...,"result":[...]}`. */
+  readonly output: readonly (string | VectorRow)[];
   readonly failed: readonly FailedRow[];
   /** The error for which the whole job cannot run, such as a missing model. Absent if the chunk was computed. */
   readonly fatal?: SerializedError;
+}
+
+/** A result as the coordinator takes it from a queue. */
+export interface EncodedResult extends Omit<ChunkResult, "output"> {
+  /** The lines of the output, each with its line feed. */
+  readonly output: Buffer;
+  /** Number of lines. */
+  readonly done: number;
 }
 
 /** Characters of the digest in the id of a chunk: 96 bits. */
@@ -68,23 +80,41 @@ export function chunkIndex(id: string): number {
   return Number(id.split(".").at(-2));
 }
 
-/** The bytes of a chunk's result: one line of JSON with the failures, then the lines of the output as they are. */
-export function encodeResult({ output, ...head }: ChunkResult): Buffer {
-  return Buffer.from(`${JSON.stringify(head)}\n${output}`);
+/** The first line of an encoded result; after its line feed come the lines of the output, or the vectors, little-endian. */
+interface ResultHead extends Omit<EncodedResult, "output"> {
+  /** Present if the output is vectors of one length: the ids of their rows. */
+  readonly ids?: readonly Row["id"][];
 }
 
-/** A result whose output is still bytes: it is only copied to a file. */
-export interface EncodedResult extends Omit<ChunkResult, "output"> {
-  readonly output: Buffer;
+/** The bytes of a chunk's result. */
+export function encodeResult({ output, ...others }: ChunkResult): Buffer {
+  const head: ResultHead = { ...others, done: output.length };
+  const vectors = output.filter((row) => typeof row !== "string");
+  const length = vectors[0]?.vector.length;
+  if (length === undefined || vectors.length < output.length || vectors.some(({ vector }) => vector.length !== length))
+    return Buffer.from(`${JSON.stringify(head)}\n${output.map((row) => `${toLine(row)}\n`).join("")}`);
+  const first = Buffer.from(`${JSON.stringify({ ...head, ids: vectors.map(({ id }) => id) })}\n`);
+  return Buffer.concat([first, ...vectors.map(({ vector: { buffer, byteOffset, byteLength } }) => Buffer.from(buffer, byteOffset, byteLength))]);
 }
 
 /** Reads what `encodeResult` wrote. Throws RUN_FAILED if the bytes are cut off. */
 export function decodeResult(bytes: Buffer): EncodedResult {
   const end = bytes.indexOf(0x0a);
+  const rest = bytes.subarray(end + 1);
   try {
-    const head = JSON.parse(bytes.toString("utf8", 0, end)) as Omit<ChunkResult, "output">;
-    return { ...head, output: bytes.subarray(end + 1) };
+    const { ids, ...head } = JSON.parse(bytes.toString("utf8", 0, end)) as ResultHead;
+    if (ids === undefined) return { ...head, output: rest };
+    const floats = new Float32Array(rest.length / Float32Array.BYTES_PER_ELEMENT);
+    new Uint8Array(floats.buffer).set(rest); // aligned
+    const length = floats.length / ids.length;
+    if (!Number.isInteger(length)) throw new RangeError(`${floats.length} numbers for ${ids.length} rows`);
+    const lines = ids.map((id, row) => `${toLine({ id, vector: floats.subarray(row * length, (row + 1) * length) })}\n`);
+    return { ...head, output: Buffer.from(lines.join("")) };
   } catch (error) {
-    throw wrapError(error, "RUN_FAILED", "a result in the queue is damaged");
+    throw new InferyardError("RUN_FAILED", `a result in the queue is damaged: ${getMessage(error)}`, { cause: error });
   }
+}
+
+function toLine(row: string | VectorRow): string {
+  return typeof row === "string" ? row : `{"id":${JSON.stringify(row.id)},"result":${floatsToJson(row.vector)}}`;
 }

@@ -41,7 +41,7 @@ describe.skipIf(noRedis !== undefined)(`the queue on Redis${noRedis === undefine
     await queue.add(chunk);
     const lease = (await worker.take(never)) as Lease;
     expect(lease).toMatchObject({ chunk, history: { deaths: 0 } });
-    await lease.finish({ output: "x\n", done: 1, failed: [] });
+    await lease.finish({ output: ["x"], failed: [] });
     await queue.add(chunk); // its result is there
     await queue.recover([chunk]);
     expect((await queue.result(chunk.id))?.output.toString()).toBe("x\n");
@@ -59,7 +59,7 @@ describe.skipIf(noRedis !== undefined)(`the queue on Redis${noRedis === undefine
     const lease = (await worker.take(never)) as Lease;
     for (const chunk of [waiting, other]) await queue.add(chunk);
     await queue.withdraw([held.id, waiting.id]);
-    await lease.finish({ output: "y\n", done: 1, failed: [] });
+    await lease.finish({ output: ["y"], failed: [] });
     expect((await queue.result(held.id))?.done).toBe(1);
     await queue.removeJob("j");
     expect(await queue.result(held.id)).toBeUndefined();

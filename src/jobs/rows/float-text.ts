@@ -26,21 +26,39 @@ export function floatsToJson(vector: Float32Array): string {
 function writeFloat(bytes: Uint8Array, start: number, value: number): number {
   const magnitude = Math.abs(value);
   if (!(magnitude >= 1e-6 && magnitude < 1e7)) return writeText(bytes, start, value === 0 ? "0" : JSON.stringify(shortest(value)));
-  const exponent = Math.floor(Math.log10(magnitude));
-  for (let digits = 6; digits <= 9; digits += 1) {
-    const decimals = Math.max(0, digits - 1 - exponent);
-    const power = powers[decimals] ?? 1;
-    const scaled = Math.round(magnitude * power);
-    if (Math.fround(scaled / power) === magnitude) return writeDecimal(bytes, start, value < 0, scaled, decimals);
-  }
-  return writeText(bytes, start, JSON.stringify(value));
+  const exponent = decimalExponent(magnitude);
+  // Most float32 need 8 digits: fewer are tried only if 8 suffice.
+  let [digits, scaled] = [8, scaledTo(magnitude, 7 - exponent)];
+  if (scaled === undefined) [digits, scaled] = [9, scaledTo(magnitude, 8 - exponent)];
+  else
+    for (let fewer = 7; fewer >= 6; fewer -= 1) {
+      const shorter = scaledTo(magnitude, fewer - 1 - exponent);
+      if (shorter === undefined) break;
+      [digits, scaled] = [fewer, shorter];
+    }
+  if (scaled === undefined) return writeText(bytes, start, JSON.stringify(value));
+  return writeDecimal(bytes, start, value < 0, scaled, Math.max(0, digits - 1 - exponent));
 }
 
-/** Writes scaled / 10^decimals without zeros at the end. */
+/** Floor of the decimal logarithm of a magnitude from 1e-6 to 1e7. */
+function decimalExponent(magnitude: number): number {
+  if (magnitude >= 0.1) return magnitude < 1 ? -1 : Math.floor(Math.log10(magnitude));
+  if (magnitude >= 0.01) return -2;
+  return magnitude >= 0.001 ? -3 : Math.floor(Math.log10(magnitude));
+}
+
+/** m, if m / 10^decimals reads back as the float32 `magnitude`. */
+function scaledTo(magnitude: number, decimals: number): number | undefined {
+  const power = powers[Math.max(0, decimals)] ?? 1;
+  const scaled = Math.round(magnitude * power);
+  return Math.fround(scaled / power) === magnitude ? scaled : undefined;
+}
+
+/** Writes scaled / 10^decimals, of at most 9 digits, without zeros at the end. */
 function writeDecimal(bytes: Uint8Array, start: number, isNegative: boolean, scaled: number, decimals: number): number {
   let [rest, places] = [scaled, decimals];
   while (places > 0 && rest % 10 === 0) {
-    rest /= 10;
+    rest = (rest / 10) | 0;
     places -= 1;
   }
   let at = start;
@@ -51,7 +69,7 @@ function writeDecimal(bytes: Uint8Array, start: number, isNegative: boolean, sca
   for (let position = end - 1, left = places; position >= at; position -= 1) {
     if (left === 0 && places > 0) bytes[position--] = dot;
     left -= 1;
-    const next = Math.floor(rest / 10);
+    const next = (rest / 10) | 0;
     bytes[position] = zero + (rest - next * 10);
     rest = next;
   }

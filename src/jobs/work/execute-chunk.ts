@@ -10,8 +10,8 @@ import { rowError } from "./row-tasks.ts";
 export interface RowWork {
   /** Throws INPUT_INVALID for a row that cannot be read. */
   readonly check: (row: Row) => void;
-  /** The line of each row, without its line feed. Throws if a row fails. */
-  readonly run: (rows: readonly Row[]) => Promise<readonly string[]>;
+  /** The output of each row. Throws if a row fails. */
+  readonly run: (rows: readonly Row[]) => Promise<ChunkResult["output"]>;
   readonly failedLine: FailedLine;
   readonly retries: number;
 }
@@ -33,9 +33,8 @@ export async function executeRows(
   };
   const sound = chunk.rows.filter((row) => isSound(row, work, history, fail));
   const isAlone = history.deaths >= deathsUntilAlone;
-  const lines = isAlone ? await oneByOne(sound, work, signal, fail, mark) : await inParts(sound, work, signal, fail);
-  const output = lines.length === 0 ? "" : `${lines.join("\n")}\n`;
-  return { output, done: lines.length, failed: failed.sort((one, other) => one.number - other.number) };
+  const output = isAlone ? await oneByOne(sound, work, signal, fail, mark) : await inParts(sound, work, signal, fail);
+  return { output, failed: failed.sort((one, other) => one.number - other.number) };
 }
 
 type Fail = (row: Row, error: unknown) => void;
@@ -57,7 +56,7 @@ function isSound(row: Row, { check, retries }: RowWork, { rowDeaths }: ChunkHist
 }
 
 /** Halves what fails: a few failing rows cost a few more calls, and not a call per row. */
-async function inParts(rows: readonly Row[], work: RowWork, signal: AbortSignal, fail: Fail): Promise<readonly string[]> {
+async function inParts(rows: readonly Row[], work: RowWork, signal: AbortSignal, fail: Fail): Promise<ChunkResult["output"]> {
   if (rows.length === 0) return [];
   const [first] = rows;
   if (rows.length === 1 && first !== undefined) return alone(first, work, signal, fail);
@@ -80,8 +79,8 @@ async function oneByOne(
   signal: AbortSignal,
   fail: Fail,
   mark: Lease["mark"],
-): Promise<readonly string[]> {
-  const lines: string[] = [];
+): Promise<ChunkResult["output"]> {
+  const lines: ChunkResult["output"][number][] = [];
   for (const row of rows) {
     await mark(row.number);
     lines.push(...(await alone(row, work, signal, fail)));
@@ -91,7 +90,7 @@ async function oneByOne(
 }
 
 /** One row, again after errors that may pass. */
-async function alone(row: Row, work: RowWork, signal: AbortSignal, fail: Fail): Promise<readonly string[]> {
+async function alone(row: Row, work: RowWork, signal: AbortSignal, fail: Fail): Promise<ChunkResult["output"]> {
   for (let attempt = 0; ; attempt += 1) {
     try {
       return await work.run([row]);
@@ -113,5 +112,5 @@ function refuseToContinue(error: unknown, signal: AbortSignal): void {
 /** A result for a chunk that cannot be computed on account of the job as a whole. */
 export function fatalResult(chunk: Chunk, error: unknown): ChunkResult {
   const { message, ...others } = rowError(error).toJSON();
-  return { output: "", done: 0, failed: [], fatal: { ...others, message: `${chunk.work.model}: ${message}` } };
+  return { output: [], failed: [], fatal: { ...others, message: `${chunk.work.model}: ${message}` } };
 }

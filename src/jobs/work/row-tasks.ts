@@ -31,8 +31,8 @@ export interface RowTask {
   readonly chunkRows: number;
   /** Throws INPUT_INVALID for a row that the task cannot read. */
   readonly check: (fields: Row["fields"]) => void;
-  /** Computes rows that were checked: the JSON of the result of each. Throws the error of the first row that fails. */
-  readonly run: (rows: readonly Row["fields"][], call: TaskCall) => Promise<readonly string[]>;
+  /** Computes rows that were checked: of each the JSON of its result, or its vector. Throws the error of the first row that fails. */
+  readonly run: (rows: readonly Row["fields"][], call: TaskCall) => Promise<readonly (string | Float32Array)[]>;
 }
 
 const embed: RowTask = {
@@ -45,7 +45,7 @@ const embed: RowTask = {
     const texts = rows.map(({ input }) => input as string);
     const { embeddings, pooling, dimensions, ...others } = await runtime.embed(texts, toRequest(request));
     if (pooling === "none") return embeddings.map((vector) => matrixToJson(vector, dimensions));
-    if (!("scales" in others) && !("precision" in others)) return embeddings.map(floatsToJson);
+    if (!("scales" in others) && !("precision" in others)) return embeddings;
     return (embeddings as readonly ArrayLike<number>[]).map((codes) => JSON.stringify(Array.from(codes)));
   },
 };

@@ -64,7 +64,10 @@ export function taskExecutor(runtime: Runtime): ChunkExecutor {
               rows.map(({ fields }) => fields),
               { runtime, model, options, signal },
             );
-            return rows.map(({ id }, index) => `{"id":${JSON.stringify(id)},"result":${results[index] ?? "null"}}`);
+            return rows.map(({ id }, index) => {
+              const result = results[index] ?? "null";
+              return typeof result === "string" ? `{"id":${JSON.stringify(id)},"result":${result}}` : { id, vector: result };
+            });
           },
         },
         signal,
