@@ -14,6 +14,8 @@ export interface RowWork {
   readonly run: (rows: readonly Row[]) => Promise<ChunkResult["output"]>;
   readonly failedLine: FailedLine;
   readonly retries: number;
+  /** Rows that are computed at once, each in a call of its own. Default: all rows in one call, and in smaller ones where that fails. */
+  readonly parallel?: number | undefined;
 }
 
 /** Deaths of workers from which on the rows of a chunk are computed one by one. */
@@ -33,7 +35,10 @@ export async function executeRows(
   };
   const sound = chunk.rows.filter((row) => isSound(row, work, history, fail));
   const isAlone = history.deaths >= deathsUntilAlone;
-  const output = isAlone ? await oneByOne(sound, work, signal, fail, mark) : await inParts(sound, work, signal, fail);
+  let output: ChunkResult["output"];
+  if (isAlone) output = await oneByOne(sound, work, signal, fail, mark);
+  else if (work.parallel === undefined) output = await inParts(sound, work, signal, fail);
+  else output = await sideBySide(sound, work.parallel, (row) => alone(row, work, signal, fail));
   return { output, failed: failed.sort((one, other) => one.number - other.number) };
 }
 
@@ -70,6 +75,21 @@ async function inParts(rows: readonly Row[], work: RowWork, signal: AbortSignal,
       ...(await inParts(rows.slice(middle), work, signal, fail)),
     ];
   }
+}
+
+/** The outputs of rows, at most `parallel` of which are computed at once, in the order of the rows. */
+async function sideBySide(
+  rows: readonly Row[],
+  parallel: number,
+  compute: (row: Row) => Promise<ChunkResult["output"]>,
+): Promise<ChunkResult["output"]> {
+  const outputs: ChunkResult["output"][] = [];
+  const left = rows.entries();
+  const lane = async (): Promise<void> => {
+    for (const [index, row] of left) outputs[index] = await compute(row);
+  };
+  await Promise.all(Array.from({ length: Math.min(parallel, rows.length) }, lane));
+  return outputs.flat();
 }
 
 /** Each row on its own, marked, so that the death of this worker is counted for the row that caused it. */

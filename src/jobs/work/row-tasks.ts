@@ -29,6 +29,8 @@ export interface RowTask {
   readonly kind: "tensor" | "language";
   /** Default of the maximum number of rows of a chunk. */
   readonly chunkRows: number;
+  /** Rows that are computed at once, each in a call of its own. Default: all rows of a chunk in one call. */
+  readonly parallel?: number;
   /** Throws INPUT_INVALID for a row that the task cannot read. */
   readonly check: (fields: Row["fields"]) => void;
   /** Computes rows that were checked: of each the JSON of its result, or its vector. Throws the error of the first row that fails. */
@@ -55,13 +57,14 @@ const rerank: RowTask = {
   options: rerankOptions,
   kind: "tensor",
   chunkRows: 32,
+  parallel: 1, // a call has many pairs of texts
   check: ({ input, documents }) => {
     requireText(input, "input");
     if (!Array.isArray(documents) || documents.length === 0 || !documents.every((each) => typeof each === "string"))
       throw invalidInput("documents must be a list of texts", 'a row of rerank is { "input": "the query", "documents": ["...", ...] }');
   },
   run: (rows, { runtime, ...request }) =>
-    inTurn(rows, async ({ input, documents }) => {
+    each(rows, async ({ input, documents }) => {
       const { results } = await runtime.rerank(input as string, documents as readonly string[], toRequest(request));
       return JSON.stringify(results.map(({ index, score }) => ({ index, score })));
     }),
@@ -72,21 +75,17 @@ const generate: RowTask = {
   options: { ...generateOptions, ...chatOptions },
   kind: "language",
   chunkRows: 16,
+  parallel: 16, // sequences of one batch
   check: ({ input }) => {
     if (Array.isArray(input) && input.length > 0) return; // the conversation is checked by `chat`
     requireText(input, "input");
   },
-  run: async (rows, { runtime, ...request }) =>
-    Promise.all(
-      rows.map(async ({ input }) => {
-        if (typeof input !== "string") {
-          const { results } = await runtime.chat(input as readonly ChatMessage[], toRequest(request));
-          return generatedJson(results.map(({ message, finishReason, tokens }) => ({ text: message.content, finishReason, tokens })));
-        }
-        const { results } = await runtime.generate(input, toRequest(request));
-        return generatedJson(results);
-      }),
-    ),
+  run: (rows, { runtime, ...request }) =>
+    each(rows, async ({ input }) => {
+      if (typeof input === "string") return generatedJson((await runtime.generate(input, toRequest(request))).results);
+      const { results } = await runtime.chat(input as readonly ChatMessage[], toRequest(request));
+      return generatedJson(results.map(({ message, finishReason, tokens }) => ({ text: message.content, finishReason, tokens })));
+    }),
 };
 
 /** The tasks by name. */
@@ -127,10 +126,8 @@ function generatedJson(results: readonly Generated[]): string {
   return JSON.stringify(all.length === 1 ? all[0] : all);
 }
 
-async function inTurn<Item, Result>(items: readonly Item[], work: (item: Item) => Promise<Result>): Promise<Result[]> {
-  const results: Result[] = [];
-  for (const item of items) results.push(await work(item));
-  return results;
+async function each<Item, Result>(items: readonly Item[], work: (item: Item) => Promise<Result>): Promise<Result[]> {
+  return await Promise.all(items.map(work));
 }
 
 /** The error of a row as an InferyardError: what a task throws without a code is a defect of the row's computation. */

@@ -58,6 +58,7 @@ export function taskExecutor(runtime: Runtime): ChunkExecutor {
         {
           retries: work.retries,
           failedLine: jobFailedLine,
+          parallel: task.parallel,
           check: ({ fields }) => task.check(fields),
           run: async (rows) => {
             const results = await task.run(
