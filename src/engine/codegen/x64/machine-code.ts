@@ -2,7 +2,7 @@
 import type { X64Level } from "../../../kernels/simd-levels.ts";
 import type { WasmMemory } from "../wasm/assembler/webassembly.ts";
 import type { CompiledKernels } from "../wasm/compile.ts";
-import type { CompiledKernel, Kernel } from "../wasm/kernel.ts";
+import type { CompiledKernel } from "../wasm/kernel.ts";
 import type { InstalledKernel, MachineKernel } from "./machine-kernel.ts";
 
 /** Makes functions that call installed kernels, instead of WebAssembly functions over `memory`. */
@@ -47,16 +47,6 @@ export interface MachineCode {
   install(kernels: readonly MachineKernel[]): readonly InstalledKernel[];
   /** Frees all that was installed. No kernel may be running or be called afterwards, on any thread. */
   free(): void;
-}
-
-/** Generates the machine code of those distinct kernels that have some for the level of `machineCode`. Without `machineCode` there is none. */
-export function generateMachineKernels(
-  kernels: readonly Kernel[],
-  machineCode: MachineCode | undefined,
-): readonly MachineKernel[] {
-  if (machineCode === undefined) return [];
-  const distinct = new Map(kernels.map((kernel) => [kernel.key, kernel]));
-  return [...distinct.values()].flatMap((kernel) => kernel.machineKernel?.(machineCode.level) ?? []);
 }
 
 /** Replaces the functions of compiled kernels by machine code for the same keys. Without `machineCode` nothing is replaced. */

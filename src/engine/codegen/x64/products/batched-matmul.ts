@@ -14,8 +14,8 @@ import { widePanelColumns } from "../../wasm/kernels/matmul/weight-packing.ts";
 import { floatBytes, indices } from "../../wasm/kernels/loops/lanes.ts";
 import type { Assembler } from "../assembler/assembler.ts";
 import type { Memory, Register, Vector } from "../assembler/operands.ts";
-import { FloatCode } from "../math/float-code.ts";
-import type { MachineArgument, MachineFunction, MachineKernel } from "../machine-kernel.ts";
+import { FloatCode } from "../float-code.ts";
+import type { MachineArgument, MachineFunction } from "../machine-kernel.ts";
 import { type VectorTarget, openAssembler, vectorTarget } from "../vector-target.ts";
 import { emitTileStep } from "./float-tile.ts";
 import { emitPanelCopy } from "./panel-copy.ts";
@@ -36,18 +36,16 @@ const unrolled = 4;
 const panelRowBytes = widePanelColumns * floatBytes;
 
 /** The machine code for a product; undefined for dot products of few rows, for integers, for no products at all, and for narrow panels. */
-export function machineBatchedMatmul(request: BatchedMatmulRequest, level: X64Level): MachineKernel | undefined {
+export function machineBatchedMatmul(request: BatchedMatmulRequest, level: X64Level): MachineFunction | undefined {
   const { k, type = "float32", panelColumns } = request;
   if (panelColumns !== widePanelColumns || type !== "float32" || k === 0 || isDotProduct(request)) return undefined;
-  const { key, parameters, dynamicSizes, scratchBytes } = batchedMatmul(request);
+  const { parameters, dynamicSizes, scratchBytes } = batchedMatmul(request);
   const address = (name: string): MachineArgument => ({
     kind: "address",
     operand: dynamicSizes.length + parameters.indexOf(name),
     pieceBytes: 0,
   });
   return {
-    key,
-    level,
     ...new BatchedCode(request, vectorTarget(level)).emit(),
     arguments: [
       address("a"),

@@ -3,7 +3,7 @@ import { at } from "../../../../contract/checked.ts";
 import { widePanelColumns } from "../../wasm/kernels/matmul/weight-packing.ts";
 import { floatBytes, indices, laneCount, vectorBytes } from "../../wasm/kernels/loops/lanes.ts";
 import type { Memory, Register } from "../assembler/operands.ts";
-import type { FloatCode } from "../math/float-code.ts";
+import type { FloatCode } from "../float-code.ts";
 
 /** The panel to copy. Strides are in elements. */
 export interface PanelCopy {
