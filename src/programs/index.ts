@@ -39,3 +39,10 @@ export { standardProgramBackends } from "./backends/standard-program-backends.ts
 export { nativePrograms } from "./backends/native-programs.ts";
 export { xlaPrograms, type XlaProgramsOptions } from "./backends/xla-programs.ts";
 export { cudaPrograms } from "./backends/cuda-programs.ts";
+export {
+  getAvailableBackends,
+  getBackendInfo,
+  isBackendAvailable,
+  PersistentKernel,
+  type PersistentKernelOptions,
+} from "./persistent-kernel.ts";

@@ -65,7 +65,7 @@ export interface ProgramDevice {
   readonly target: string;
   readonly library: Library;
   /** Evaluates operations on constants while graphs are traced. Default: the interpreter, without a memory of earlier results. */
-  readonly fold?: ConstantFolder;
+  readonly fold?: ConstantFolder | undefined;
   /**
    * Compiles a graph whose constants are weights of the device's settings or small. `budget`: the budget of its trace, whose time includes the compilation. Throws
    * MODEL_UNSUPPORTED for operations and types that the backend does not have, OUT_OF_MEMORY, and RUN_FAILED with the compiler's message.
