@@ -1,5 +1,5 @@
 /** Lowers operations on constants that stay quantized in memory. */
-import { at, required } from "../../contract/checked.ts";
+import { at, omitUndefined, required } from "../../contract/checked.ts";
 import { elementCount } from "../../contract/tensor.ts";
 import {
   activationRowBytes,
@@ -114,6 +114,7 @@ function lowerGeneratedLinear(
         : [{ kernel: inPlace(activation, m * n), operands: [tensorOperand(outputs[0]), tensorOperand(outputs[0])] }]),
     ],
     temporaries: [m * activationRowBytes(layout, k)],
+    ...omitUndefined({ prepares: x }),
   };
 }
 
