@@ -8,12 +8,18 @@ import type {
   ModelFiles,
   TensorModel,
 } from "../../contract/backend.ts";
+import type { Literal } from "../../engine/ir/literal.ts";
 import { GraphLanguageModel } from "../graphs/graph-language-model.ts";
 import { GraphModel, type GraphParts } from "../graphs/graph-model.ts";
 import { type OpenGraph, describeBlocks, runLimits, withOpenGraph } from "../graphs/open-graph.ts";
 import { type BucketSizes, ShapeBuckets } from "./buckets.ts";
 import { type ClientSettings, openClient } from "./open-client.ts";
+<<<<<<< HEAD
+import { openProgramFolder } from "./program-cache/program-folder.ts";
+=======
+import type { PjrtClient } from "./pjrt/client.ts";
 import { ProgramFolder } from "./program-cache/program-folder.ts";
+>>>>>>> programs
 import { compilationTarget } from "./program-cache/program-key.ts";
 import { ProgramLoader } from "./program-cache/program-loader.ts";
 import { XlaCompiler } from "./xla-compiler.ts";
@@ -56,13 +62,30 @@ export async function loadLanguageOnPlugin(
   );
 }
 
+<<<<<<< HEAD
 async function openParts(
   graph: OpenGraph,
   model: ModelFiles,
   { device, library, path, settings, buckets, programCacheBytes }: PluginForDevice,
   options: LoadOptions,
 ): Promise<GraphParts> {
+  const folder = await openProgramFolder({ maxBytes: programCacheBytes });
+=======
+/** A client of a plugin, and the compiler of one model on it. Disposing of the compiler disposes of the client. */
+export interface XlaModelCompiler {
+  readonly client: PjrtClient;
+  readonly compiler: XlaCompiler;
+}
+
+/** Opens a plugin for one model. `model`: its path, for lists of kept programs. Throws the errors of `openClient`. */
+export async function openCompiler(
+  weights: readonly Literal[],
+  model: string,
+  { device, path, settings, programCacheBytes }: Omit<PluginForDevice, "library" | "buckets">,
+  options: Pick<LoadOptions, "threads" | "graphOptimization">,
+): Promise<XlaModelCompiler> {
   const folder = await ProgramFolder.open({ maxBytes: programCacheBytes });
+>>>>>>> programs
   const opened = await openClient(path, device, { ...settings, threads: options.threads });
   const { client } = opened;
   const name = `${device.type === "cpu" ? "the CPU" : client.deviceKind} by XLA (${path})`;
@@ -71,10 +94,24 @@ async function openParts(
     target: await compilationTarget(path, opened, options.threads).catch(() => undefined),
     folder,
     device: device.type,
-    model: model.path,
+    model,
   });
   const level = options.graphOptimization ?? "all";
-  const compiler = new XlaCompiler(graph.source.weights, { client, programs, level, name });
+  return { client, compiler: new XlaCompiler(weights, { client, programs, level, name }) };
+}
+
+async function openParts(
+  graph: OpenGraph,
+  model: ModelFiles,
+  { device, library, path, settings, buckets, programCacheBytes }: PluginForDevice,
+  options: LoadOptions,
+): Promise<GraphParts> {
+  const { client, compiler } = await openCompiler(
+    graph.source.weights,
+    model.path,
+    { device, path, settings, programCacheBytes },
+    options,
+  );
   const padding = ShapeBuckets.of(graph.inputs, [...graph.outputs, ...(graph.headless?.outputs ?? [])], buckets);
   const engine = new XlaEngine(graph.source, compiler, runLimits(options), { client, buckets: padding });
   const blocks = describeBlocks(graph.source);

@@ -9,7 +9,7 @@ import { tileColumns, tileRows } from "../wasm/kernels/matmul/micro-kernel.ts";
 import { Assembler } from "./assembler/assembler.ts";
 import type { Register } from "./assembler/operands.ts";
 import { BlockTile } from "./block-tile.ts";
-import type { MachineArgument, MachineFunction, MachineKernel } from "./machine-kernel.ts";
+import type { MachineArgument, MachineFunction } from "./machine-kernel.ts";
 import type { X64Level } from "../../../kernels/simd-levels.ts";
 import { TernaryTile } from "./ternary-tile.ts";
 import { wideBlockMatmul } from "./blocks/wide-block-matmul.ts";
@@ -26,17 +26,15 @@ export function hasMachineBlockMatmul({ n, activation = "none" }: BlockMatmulReq
 }
 
 /** The machine code for a product with quantized weights, for a request of which `hasMachineBlockMatmul` is true. */
-export function machineBlockMatmul(request: BlockMatmulRequest, level: X64Level): MachineKernel {
+export function machineBlockMatmul(request: BlockMatmulRequest, level: X64Level): MachineFunction {
   const { k, format } = request;
-  const { key, parameters, dynamicSizes } = blockMatmul(request);
+  const { parameters, dynamicSizes } = blockMatmul(request);
   const address = (name: string, pieceBytes: number): MachineArgument => {
     const index = parameters.indexOf(name);
     return index < 0 ? { kind: "none" } : { kind: "address", operand: dynamicSizes.length + index, pieceBytes };
   };
   const layout = blockLayout(format);
   return {
-    key,
-    level,
     ...(level === "AVX-512 VNNI" ? wideBlockMatmul(request) : narrowBlockMatmul(request)),
     arguments: [
       address("a", 0),

@@ -1,10 +1,11 @@
 import fc from "fast-check";
-import { beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { randomFloats } from "../../../../../test/engine/kernel-memory.ts";
-import { MachineLevel } from "../../../../../test/engine/machine-level.ts";
+import { expectSameBits, openLevel } from "../../../../../test/engine/machine-kernels.ts";
 import { amount } from "../../../../../test/fixtures/slow.ts";
 import { x64Levels } from "../../../../kernels/simd-levels.ts";
 import { type BatchedMatmulRequest, type MatrixStrides, batchedMatmul } from "../../wasm/kernels/matmul/batched-matmul.ts";
+import type { MachineCode } from "../index.ts";
 import { machineBatchedMatmul } from "./batched-matmul.ts";
 
 const extent = (rows: number, columns: number, batch: readonly number[], strides: MatrixStrides) =>
@@ -14,11 +15,9 @@ const extent = (rows: number, columns: number, batch: readonly number[], strides
   batch.reduce((sum, size, axis) => sum + (size - 1) * strides.batch[axis]!, 0);
 
 describe.each(x64Levels.filter((level) => level !== "AVX-512 VNNI"))("batched products in machine code with %s", (level) => {
-  let machine: MachineLevel;
-  beforeAll(() => {
-    machine = MachineLevel.open(level);
-  });
-  beforeEach(({ skip }) => skip(machine.problem !== undefined, machine.problem));
+  const opened = openLevel(level);
+  const machineCode = opened as MachineCode;
+  beforeEach(({ skip }) => skip(typeof opened === "string", String(opened)));
 
   function expectEqual(request: BatchedMatmulRequest, splits: number, last: "a" | "b" | "c"): void {
     const { m, n, k, batch, a, b, c } = request;
@@ -27,7 +26,7 @@ describe.each(x64Levels.filter((level) => level !== "AVX-512 VNNI"))("batched pr
       b: randomFloats(extent(k, n, batch, b), 2),
       c: new Float32Array(extent(m, n, batch, c)).fill(0.5),
     };
-    machine.expectSameBits(batchedMatmul(request), machineBatchedMatmul(request, level)!, operands, last, splits);
+    expectSameBits(batchedMatmul(request), operands, machineCode, { calls: splits, last });
   }
 
   it("gives the bits of WebAssembly for matrices stored by rows or by columns, in one call or several", () => {

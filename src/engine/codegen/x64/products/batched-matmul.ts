@@ -16,8 +16,8 @@ import { widePanelColumns } from "../../wasm/kernels/matmul/weight-packing.ts";
 import { floatBytes, indices } from "../../wasm/kernels/loops/lanes.ts";
 import type { Assembler } from "../assembler/assembler.ts";
 import type { Memory, Register, Vector } from "../assembler/operands.ts";
-import { FloatCode } from "../math/float-code.ts";
-import type { MachineArgument, MachineFunction, MachineKernel } from "../machine-kernel.ts";
+import { FloatCode } from "../float-code.ts";
+import type { MachineArgument, MachineFunction } from "../machine-kernel.ts";
 import { type VectorTarget, openAssembler, vectorTarget } from "../vector-target.ts";
 import { machineDotProducts } from "./dot-products.ts";
 import { emitTileStep } from "./float-tile.ts";
@@ -43,20 +43,18 @@ const maxRowBytes = 4096;
 const lineBytes = 64;
 
 /** The machine code for a product; undefined for integers, for no products at all, and for narrow panels of many rows. */
-export function machineBatchedMatmul(request: BatchedMatmulRequest, level: X64Level): MachineKernel | undefined {
+export function machineBatchedMatmul(request: BatchedMatmulRequest, level: X64Level): MachineFunction | undefined {
   const { m, k, type = "float32", panelColumns } = request;
   if (type !== "float32" || k === 0) return undefined;
   if (isDotProduct(request)) return machineDotProducts(request, level);
   if (panelColumns !== widePanelColumns && (m > maxFewRows || copiesPanels(request))) return undefined;
-  const { key, parameters, dynamicSizes, scratchBytes } = batchedMatmul(request);
+  const { parameters, dynamicSizes, scratchBytes } = batchedMatmul(request);
   const address = (name: string): MachineArgument => ({
     kind: "address",
     operand: dynamicSizes.length + parameters.indexOf(name),
     pieceBytes: 0,
   });
   return {
-    key,
-    level,
     ...new BatchedCode(request, vectorTarget(level)).emit(),
     arguments: [
       address("a"),

@@ -1,18 +1,16 @@
 import fc from "fast-check";
-import { beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { KernelMemory, randomFloats } from "../../../../../test/engine/kernel-memory.ts";
-import { MachineLevel } from "../../../../../test/engine/machine-level.ts";
+import { openLevel, runMachineCode } from "../../../../../test/engine/machine-kernels.ts";
 import { amount } from "../../../../../test/fixtures/slow.ts";
 import { x64Levels } from "../../../../kernels/simd-levels.ts";
 import { type BatchedMatmulRequest, batchedMatmul } from "../../wasm/kernels/matmul/batched-matmul.ts";
-import { machineBatchedMatmul } from "./batched-matmul.ts";
+import type { MachineCode } from "../index.ts";
 
 describe.each(x64Levels.filter((level) => level !== "AVX-512 VNNI"))("dot products of few rows with %s", (level) => {
-  let machine: MachineLevel;
-  beforeAll(() => {
-    machine = MachineLevel.open(level);
-  });
-  beforeEach(({ skip }) => skip(machine.problem !== undefined, machine.problem));
+  const opened = openLevel(level);
+  const machineCode = opened as MachineCode;
+  beforeEach(({ skip }) => skip(typeof opened === "string", String(opened)));
 
   it("computes rows times columns that lie next to each other or apart, and reads nothing behind them", () => {
     const size = (max: number) => fc.integer({ min: 1, max });
@@ -40,13 +38,7 @@ describe.each(x64Levels.filter((level) => level !== "AVX-512 VNNI"))("dot produc
           const place = isLast ? memory.roomAtEnd(Float32Array, b.length) : memory.room(Float32Array, b.length);
           place.data.set(b);
           const c = memory.room(Float32Array, count * m * n);
-          machine.run(
-            memory,
-            kernel,
-            machineBatchedMatmul(request, level)!,
-            [memory.put(a).offset, place.offset, c.offset],
-            splits,
-          );
+          runMachineCode(memory, kernel, [memory.put(a).offset, place.offset, c.offset], machineCode, splits);
           for (const [index, value] of c.data.entries()) {
             const [column, row] = [index % n, Math.floor(index / n)];
             const matrix = Math.floor(row / m);

@@ -8,8 +8,8 @@ import { floatBytes, indices } from "../../wasm/kernels/loops/lanes.ts";
 import { tileColumns } from "../../wasm/kernels/matmul/micro-kernel.ts";
 import type { Assembler } from "../assembler/assembler.ts";
 import type { Memory, Register, Vector } from "../assembler/operands.ts";
-import { FloatCode } from "../math/float-code.ts";
-import type { MachineArgument, MachineFunction, MachineKernel } from "../machine-kernel.ts";
+import { FloatCode } from "../float-code.ts";
+import type { MachineArgument, MachineFunction } from "../machine-kernel.ts";
 import { type VectorTarget, openAssembler, vectorTarget } from "../vector-target.ts";
 import { TileColumns } from "./store-tile.ts";
 
@@ -25,13 +25,11 @@ const columnMask = 3;
 const half = { bits: 256 } as const;
 
 /** The machine code for a product of which `isDotProduct` is true; undefined for one without products. */
-export function machineDotProducts(request: BatchedMatmulRequest, level: X64Level): MachineKernel | undefined {
+export function machineDotProducts(request: BatchedMatmulRequest, level: X64Level): MachineFunction | undefined {
   if (request.k === 0) return undefined;
-  const { key, parameters } = batchedMatmul(request);
+  const { parameters } = batchedMatmul(request);
   const address = (name: string): MachineArgument => ({ kind: "address", operand: parameters.indexOf(name), pieceBytes: 0 });
   return {
-    key,
-    level,
     ...new DotProducts(request, vectorTarget(level)).emit(),
     arguments: [address("a"), address("b"), address("c"), { kind: "firstPiece" }, { kind: "pieces" }],
   };

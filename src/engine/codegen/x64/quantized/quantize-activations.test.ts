@@ -1,9 +1,10 @@
-import { beforeAll, beforeEach, describe, it } from "vitest";
+import { beforeEach, describe, it } from "vitest";
 import { randomFloats } from "../../../../../test/engine/kernel-memory.ts";
-import { MachineLevel } from "../../../../../test/engine/machine-level.ts";
+import { expectSameBits, openLevel } from "../../../../../test/engine/machine-kernels.ts";
 import { activationRowBytes } from "../../wasm/kernels/blocks/block-layout.ts";
 import { quantizeActivationBytes } from "../../wasm/kernels/blocks/quantize-activation-bytes.ts";
 import { quantizeActivations } from "../../wasm/kernels/blocks/quantize-activations.ts";
+import type { MachineCode } from "../index.ts";
 
 /** Rows with groups of zeros, of denormal numbers, with infinity and with one large element. NaN has no bits of its own in WebAssembly. */
 function rowsOf(rows: number, columns: number): Float32Array {
@@ -17,11 +18,9 @@ function rowsOf(rows: number, columns: number): Float32Array {
 }
 
 describe("quantization of activations in machine code", () => {
-  let machine: MachineLevel;
-  beforeAll(() => {
-    machine = MachineLevel.open("AVX2");
-  });
-  beforeEach(({ skip }) => skip(machine.problem !== undefined, machine.problem));
+  const opened = openLevel("AVX2");
+  const machineCode = opened as MachineCode;
+  beforeEach(({ skip }) => skip(typeof opened === "string", String(opened)));
 
   it.each([
     [1, 64],
@@ -30,9 +29,8 @@ describe("quantization of activations in machine code", () => {
   ])("16 bits: the bits of WebAssembly for %i rows of %i", (rows, columns) => {
     const kernel = quantizeActivations({ rows, columns });
     const y = new Uint8Array(rows * activationRowBytes({ depth: 2, superElements: 32 }, columns));
-    const code = kernel.machineKernel!("AVX2")!;
-    machine.expectSameBits(kernel, code, { x: rowsOf(rows, columns), y }, "x", 2);
-    machine.expectSameBits(kernel, code, { x: rowsOf(rows, columns), y }, "y", 1);
+    expectSameBits(kernel, { x: rowsOf(rows, columns), y }, machineCode, { last: "x", calls: 2 });
+    expectSameBits(kernel, { x: rowsOf(rows, columns), y }, machineCode, { last: "y", calls: 1 });
   });
 
   it.each([
@@ -42,8 +40,7 @@ describe("quantization of activations in machine code", () => {
   ])("8 bits: the bits of WebAssembly for %i rows of %i in groups of %i", (rows, columns, elements) => {
     const kernel = quantizeActivationBytes({ rows, columns, elements });
     const y = new Uint8Array(rows * activationRowBytes({ depth: 4, superElements: elements }, columns));
-    const code = kernel.machineKernel!("AVX2")!;
-    machine.expectSameBits(kernel, code, { x: rowsOf(rows, columns), y }, "x", 3);
-    machine.expectSameBits(kernel, code, { x: rowsOf(rows, columns), y }, "y", 1);
+    expectSameBits(kernel, { x: rowsOf(rows, columns), y }, machineCode, { last: "x", calls: 3 });
+    expectSameBits(kernel, { x: rowsOf(rows, columns), y }, machineCode, { last: "y", calls: 1 });
   });
 });

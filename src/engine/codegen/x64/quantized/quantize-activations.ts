@@ -185,12 +185,18 @@ class ByteQuantization extends QuantizationCode {
 }
 
 /** Generates a function of x [rows, columns], y, the first row and the end of the rows. `columns` is a multiple of 32. */
-export function machineQuantizeActivations(columns: number): MachineFunction {
+export function machineQuantizeActivations({ columns }: { readonly columns: number }): MachineFunction {
   return new WordQuantization().emit(columns, activationGroup, (columns / activationGroup) * activationGroupBytes);
 }
 
 /** The same for 8-bit activations by groups of `elements`; undefined where these are no multiple of 32. */
-export function machineQuantizeActivationBytes(columns: number, elements: number): MachineFunction | undefined {
+export function machineQuantizeActivationBytes({
+  columns,
+  elements,
+}: {
+  readonly columns: number;
+  readonly elements: number;
+}): MachineFunction | undefined {
   if (elements % (vectors * vectorLanes) !== 0) return undefined;
   return new ByteQuantization(elements).emit(columns, elements, (columns / elements) * byteActivationGroupBytes(elements));
 }

@@ -3,7 +3,6 @@ import type { V128 } from "../../assembler/expression.ts";
 import { f32, i32 } from "../../assembler/scalar.ts";
 import { acrossLanes, f32x4, i16x8, i32x4, i8x16, v128 } from "../../assembler/vector.ts";
 import { type Kernel, defineKernel } from "../../kernel.ts";
-import { machineQuantizeActivationBytes } from "../../../x64/quantized/quantize-activations.ts";
 import { offsetBy } from "../loops/addressing.ts";
 import { floatBytes, indices } from "../loops/lanes.ts";
 import { byteActivationGroupBytes } from "./block-layout.ts";
@@ -34,7 +33,7 @@ export function quantizeActivationBytes({
     outputs: ["y"],
     pieces: rows,
     pieceNanoseconds: columns * 0.5 + 10,
-    machineFunction: () => machineQuantizeActivationBytes(columns, elements),
+    machine: { request: { columns, elements } },
     emit(f, { x, y }, from, to) {
       const vectors = indices(stepElements / 4);
       const [largest, sum] = [f.local("v128"), f.local("v128")];

@@ -3,7 +3,6 @@ import type { V128 } from "../../assembler/expression.ts";
 import { f32, i32 } from "../../assembler/scalar.ts";
 import { acrossLanes, f32x4, i16x8, i32x4, v128 } from "../../assembler/vector.ts";
 import { type Kernel, defineKernel } from "../../kernel.ts";
-import { machineQuantizeActivations } from "../../../x64/quantized/quantize-activations.ts";
 import { offsetBy } from "../loops/addressing.ts";
 import { floatBytes, indices } from "../loops/lanes.ts";
 import { activationGroup, activationGroupBytes, activationScaleOffset, activationSumOffsets } from "./block-layout.ts";
@@ -26,7 +25,7 @@ export function quantizeActivations({ rows, columns }: { readonly rows: number; 
     outputs: ["y"],
     pieces: rows,
     pieceNanoseconds: columns * 0.5 + 10,
-    machineFunction: () => machineQuantizeActivations(columns),
+    machine: { request: { columns } },
     emit(f, { x, y }, from, to) {
       const vectors = indices(activationGroup / 4);
       const largest = f.local("v128");

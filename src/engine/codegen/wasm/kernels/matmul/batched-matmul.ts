@@ -78,6 +78,7 @@ export function batchedMatmul(request: BatchedMatmulRequest): Kernel {
     pieces: panels * product(batch),
     pieceNanoseconds: Math.max(m / floatsPerNanosecond, floatBytes / bytesPerNanosecond) * Math.min(n, width) * k + 10,
     scratchBytes: copies ? Math.ceil(k / laneCount) * laneCount * (request.panelColumns ?? tileColumns) * floatBytes : 0,
+    machine: { request },
     emit(f, offsets, from, to, dynamic) {
       const sizes = productSizes(request, width, (name, size) => dynamic[name] ?? size);
       const panelCount = sizeValue(sizes.panels);
