@@ -9,6 +9,8 @@ import {
   packedBlockBytes,
 } from "../../../src/engine/codegen/wasm/kernels/blocks/block-layout.ts";
 import { blockMatmul } from "../../../src/engine/codegen/wasm/kernels/blocks/block-matmul.ts";
+import { quantizeActivationBytes } from "../../../src/engine/codegen/wasm/kernels/blocks/quantize-activation-bytes.ts";
+import { quantizeActivations } from "../../../src/engine/codegen/wasm/kernels/blocks/quantize-activations.ts";
 import { conv2d } from "../../../src/engine/codegen/wasm/kernels/convolution/conv2d.ts";
 import { pool2d } from "../../../src/engine/codegen/wasm/kernels/convolution/pool2d.ts";
 import { type KernelWindow, resolveWindow } from "../../../src/engine/codegen/wasm/kernels/convolution/window.ts";
@@ -83,7 +85,10 @@ function randomMatmul(random: Random): GuardedRequest {
 }
 
 function randomBatchedMatmul(random: Random): GuardedRequest {
-  const [m, n, k] = [random.integer(4, random.pick([8, 40])), random.size(60), random.size(40)];
+  const isFew = random.next() < 0.4;
+  const [m, n, k] = isFew
+    ? [random.integer(1, 3), random.size(90), random.size(150)]
+    : [random.integer(4, random.pick([8, 40])), random.size(60), random.size(40)];
   const batch = Array.from({ length: random.integer(0, 2) }, () => random.integer(1, 3));
   const strides = (rows: number, columns: number): MatrixStrides => {
     const axes = random.integer(0, 4);
@@ -111,7 +116,7 @@ function randomBatchedMatmul(random: Random): GuardedRequest {
   const elements = (rows: number, columns: number, each: MatrixStrides): number =>
     extent([rows, columns, ...batch], [each.row, each.column, ...each.batch]);
   return {
-    kernel: batchedMatmul({ m, n, k, batch, a, b, c, alpha: random.pick([1, 0.125]), panelColumns: 16 }),
+    kernel: batchedMatmul({ m, n, k, batch, a, b, c, alpha: random.pick([1, 0.125]), ...(isFew ? {} : { panelColumns: 16 }) }),
     operands: floats({ a: elements(m, k, a), b: elements(k, n, b), c: elements(m, n, c) }),
     outputs: ["c"],
   };
@@ -153,6 +158,25 @@ function randomBlockMatmul(random: Random, level: X64Level): GuardedRequest {
       ...floats({ bias: n, residual: m * n, c: m * n }),
     },
     outputs: ["c"],
+  };
+}
+
+function randomQuantizeActivations(random: Random): GuardedRequest {
+  const [rows, columns] = [random.size(20), 32 * random.size(20)];
+  return {
+    kernel: quantizeActivations({ rows, columns }),
+    operands: { ...floats({ x: rows * columns }), y: rows * activationRowBytes({ depth: 2, superElements: 32 }, columns) },
+    outputs: ["y"],
+  };
+}
+
+function randomQuantizeActivationBytes(random: Random): GuardedRequest {
+  const elements = random.pick([32, 64, 128, 256]);
+  const [rows, columns] = [random.size(20), elements * random.size(6)];
+  return {
+    kernel: quantizeActivationBytes({ rows, columns, elements }),
+    operands: { ...floats({ x: rows * columns }), y: rows * activationRowBytes({ depth: 4, superElements: elements }, columns) },
+    outputs: ["y"],
   };
 }
 
@@ -328,6 +352,8 @@ export const randomRequests: Readonly<Record<string, (random: Random, level: X64
   "batched-matmul": randomBatchedMatmul,
   "byte-matmul": randomByteMatmul,
   "block-matmul": randomBlockMatmul,
+  "quantize-activations": randomQuantizeActivations,
+  "quantize-activation-bytes": randomQuantizeActivationBytes,
   "quantize-rows": randomQuantizeRows,
   "quantization-range": randomQuantizationRange,
   conv2d: randomConvolution,
