@@ -5,7 +5,7 @@ import { compileKernels, kernelFunction } from "../../src/engine/codegen/wasm/co
 import { detectWasmFeatures } from "../../src/engine/codegen/wasm/assembler/features.ts";
 import { enableRelaxedSimd, withOptimizingCompiler } from "../../src/engine/codegen/wasm/v8-flags.ts";
 import { matmul } from "../../src/engine/codegen/wasm/kernels/matmul/matmul.ts";
-import { machineMatmul, withMachineCode } from "../../src/engine/codegen/x64/index.ts";
+import { generateMachineKernels, withMachineCode } from "../../src/engine/codegen/x64/index.ts";
 import { openAssembler, vectorTarget } from "../../src/engine/codegen/x64/vector-target.ts";
 
 const shapes = [
@@ -66,7 +66,7 @@ for (const [m, k, n] of shapes) {
     const request = { m, n, k, panelColumns };
     const kernel = matmul(request);
     const compiled = withOptimizingCompiler(() => compileKernels([kernel], memory, features));
-    const code = panelColumns === 16 ? [machineMatmul(request, level)] : [];
+    const code = generateMachineKernels([kernel], machineCode);
     const run = kernelFunction(withMachineCode(compiled, code, memory, machineCode).functions, kernel);
     const a = 64;
     const b = Math.ceil((a + 4 * m * k + 16) / 4096) * 4096;

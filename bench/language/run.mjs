@@ -34,12 +34,14 @@ const { values } = parseArgs({
     threads: { type: "string", default: "1" },
     rounds: { type: "string", default: "5" },
     library: { type: "string" },
+    engines: { type: "string", default: "direct,llamacpp,library,native,ik_llama.cpp" },
     json: { type: "boolean", default: false },
   },
 });
 const [threads, rounds] = [Number(values.threads), Number(values.rounds)];
 const folder = mkdtempSync(join(tmpdir(), "inferyard-language-"));
-const python = installIkLlama();
+const chosen = new Set(values.engines.split(","));
+const python = chosen.has("ik_llama.cpp") ? installIkLlama() : undefined;
 const libraryPath = values.library ?? installedLibrary();
 const load = watchLoad();
 const results = [];
@@ -98,6 +100,7 @@ async function packedIn(path, type) {
 async function measure(open) {
   const engines = {};
   for (const [name, create] of Object.entries(open)) {
+    if (!chosen.has(name)) continue;
     try {
       const engine = await create();
       await engine.round(); // it warms up

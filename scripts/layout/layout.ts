@@ -16,6 +16,7 @@ export const ranks: Layers = [
   ["composition"],
   ["settings"],
   ["api", "testing"],
+  ["jobs"],
   ["server", "inspection", "cross-validation", "distillation", "kernel-capabilities"],
   ["receipts", "measuring"],
   ["ai-sdk", "langchain", "client"],

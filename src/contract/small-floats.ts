@@ -62,6 +62,33 @@ export function decodeFloat(type: SmallFloatType, bits: number): number {
   return sign * (1 + fraction / 2 ** fractionBits) * 2 ** (exponent - bias);
 }
 
+/** The values of the bit patterns of `type`, as `decodeFloat` gives them; float32 represents each of them exactly. */
+export function decodeFloats(type: SmallFloatType, patterns: ArrayLike<number>): Float32Array {
+  const { length } = patterns;
+  const floats = new Float32Array(length);
+  if (type === "float16") {
+    const codes = new Uint32Array(floats.buffer);
+    for (let index = 0; index < length; index += 1) {
+      const bits = patterns[index] as number;
+      const magnitude = bits & 0x7fff;
+      const sign = (bits & 0x8000) << 16;
+      if (magnitude > 0x7c00) codes[index] = 0x7fc00000;
+      else if (magnitude === 0x7c00) codes[index] = sign | 0x7f800000;
+      else {
+        codes[index] = sign | (magnitude << 13); // the value divided by 2 to the difference of the biases, 127 - 15; exact, subnormal numbers included
+        floats[index] = (floats[index] as number) * 2 ** 112;
+      }
+    }
+  } else if (type === "bfloat16") {
+    const codes = new Uint32Array(floats.buffer); // bfloat16 is the upper half of float32
+    for (let index = 0; index < length; index += 1) codes[index] = (patterns[index] as number) << 16;
+  } else {
+    const table = Float32Array.from({ length: 256 }, (_, bits) => decodeFloat(type, bits));
+    for (let index = 0; index < length; index += 1) floats[index] = table[patterns[index] as number] as number;
+  }
+  return floats;
+}
+
 /**
  * The bit pattern of the number of `type` that is nearest to `value`, ties to even. If |value| exceeds the largest finite number,
  * `saturate` gives that number; otherwise the result is infinity or, for types without infinities, NaN; float4e2m1 has neither

@@ -1,7 +1,7 @@
 /** Conversion of whole tensors to float32. */
 import { unsupportedModel } from "./errors.ts";
 import type { Tensor } from "./tensor.ts";
-import { decodeFloat16 } from "./float16.ts";
+import { decodeFloats } from "./small-floats.ts";
 
 /**
  * The elements of a floating-point tensor as a Float32Array in the same order; float64 elements are rounded. A float32 tensor's
@@ -11,9 +11,6 @@ export function toFloat32(tensor: Tensor): Float32Array {
   const { data, dataType } = tensor;
   if (data instanceof Float32Array) return data;
   if (data instanceof Float64Array) return Float32Array.from(data);
-  if (data instanceof Uint16Array && dataType === "float16") return Float32Array.from(data, decodeFloat16);
-  if (data instanceof Uint16Array && dataType === "bfloat16") {
-    return new Float32Array(Uint32Array.from(data, (bits) => bits << 16).buffer); // bfloat16 is the upper half of float32
-  }
+  if (data instanceof Uint16Array && (dataType === "float16" || dataType === "bfloat16")) return decodeFloats(dataType, data);
   throw unsupportedModel(`the model gives ${dataType}, which is not a floating-point type`);
 }

@@ -113,7 +113,12 @@ export async function readSettingsFile(path: string, mayLack: boolean): Promise<
 }
 
 /** Variables with the prefix INFERYARD_ that are not settings. */
-const otherVariables: ReadonlySet<string> = new Set(["INFERYARD_CONFIG", "INFERYARD_HOME", "INFERYARD_MACHINE_CODE_FILES"]);
+const otherVariables: ReadonlySet<string> = new Set([
+  "INFERYARD_CONFIG",
+  "INFERYARD_HOME",
+  "INFERYARD_MACHINE_CODE_CACHE",
+  "INFERYARD_MACHINE_CODE_FILES",
+]);
 
 async function environmentSettings(environment: SettingsSources["environment"]): Promise<Settings> {
   const variables = ours(environment);

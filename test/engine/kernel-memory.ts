@@ -63,6 +63,13 @@ export class KernelMemory {
     return { offset, data: new kind(this.memory.buffer as ArrayBuffer, offset, length) };
   }
 
+  /** A tensor at the end of the memory that holds these values: see `roomAtEnd`. */
+  putAtEnd<Kind extends Numbers>(values: Kind): { readonly offset: number; readonly data: Kind } {
+    const made = this.roomAtEnd(values.constructor as NumbersOf<Kind>, values.length);
+    (made.data as unknown as Float32Array).set(values as unknown as Float32Array);
+    return made;
+  }
+
   /** Runs a kernel in as many calls as `splits` asks for, from the last to the first, and checks that nothing behind a tensor was written. */
   run(kernel: Kernel, offsets: readonly number[], splits = 1, set: WasmFeatures = features): number {
     const compiled = kernelFunction(compileKernels([kernel], this.memory, set).functions, kernel);

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { openClient } from "../../src/backends/xla/open-client.ts";
-import { ProgramFolder } from "../../src/backends/xla/program-cache/program-folder.ts";
+import { type ProgramFolder, openProgramFolder } from "../../src/backends/xla/program-cache/program-folder.ts";
 import { decodeProgram, encodeProgram } from "../../src/backends/xla/program-cache/program-file.ts";
 import { compilationTarget } from "../../src/backends/xla/program-cache/program-key.ts";
 import { ProgramLoader } from "../../src/backends/xla/program-cache/program-loader.ts";
@@ -45,7 +45,7 @@ describe.skipIf(skip)(title, () => {
   it(`are right whatever happened to ${amount(300, 24)} files`, async () => {
     const opened = await openClient(path, { type: "cpu", index: 0 }, { threads: 2 });
     const { client } = opened;
-    const folder = await ProgramFolder.open({ path: join(home, "mutated") });
+    const folder = await openProgramFolder({ path: join(home, "mutated") });
     const target = await compilationTarget(path, opened, 2);
     const sumWith = (into: ProgramFolder): { readonly sum: unknown; readonly counts: object } => {
       const loader = new ProgramLoader({ client, target, folder: into, device: "cpu", model: "adding" });
@@ -86,7 +86,7 @@ describe.skipIf(skip)(title, () => {
     expect(sumWith(folder)).toEqual({ sum: [11, 22], counts: { compiled: 0, cached: 1 } });
     // No folder: each start compiles, and the evidence says why.
     writeFileSync(join(home, "a file"), "");
-    const none = await ProgramFolder.open({ path: join(home, "a file") });
+    const none = await openProgramFolder({ path: join(home, "a file") });
     expect(sumWith(none)).toEqual({ sum: [11, 22], counts: { compiled: 1, cached: 0 } });
     const loader = new ProgramLoader({ client, target, folder: none, device: "cpu", model: "adding" });
     expect(loader.describe()).toEqual([

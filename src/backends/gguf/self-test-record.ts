@@ -28,7 +28,7 @@ export function openSelfTestRecord(
   { tests, module, engine }: SelfTestSubject,
   { forget = false }: { readonly forget?: boolean } = {},
 ): PassedTests | undefined {
-  const code = buildDigest(module);
+  const code = buildDigest([module]);
   if (code === undefined) return undefined;
   const key = {
     tests,

@@ -3,31 +3,35 @@ import type { Library } from "../../contract/backend.ts";
 import { detectWasmFeatures, KernelChecks } from "../../engine/index.ts";
 import type { MachineCodeSource } from "./machine-code/machine-code.ts";
 import { enableRelaxedSimd } from "../../engine/codegen/wasm/v8-flags.ts";
-import { openCheckRecord } from "./check-record.ts";
+import { type CodeIdentity, identifyCode, openCheckRecord } from "./check-record.ts";
 
 /** State shared by all models of one backend. */
 export interface NativeState {
   /** Name and version of the engine. */
   readonly library: Library;
+  /** What generated code depends on, once it was looked for; undefined where it is not known. */
+  identity?: { readonly value: CodeIdentity | undefined };
   /** Results of the checks made until now. Each function is checked once in a process or thread. */
   kernelChecks?: KernelChecks;
   /** Calls of machine code, or why there is none. Default: no model has been loaded that may use it. */
   machineCode?: MachineCodeSource | string;
+  /** See `MachineCodeSource.openCache`. Default: no model has been loaded that may use it. */
+  machineCodeCache?: ReturnType<MachineCodeSource["openCache"]>;
 }
 
 /** The checks of this backend, made at their first use. undefined when this machine has no WebAssembly SIMD, and so no generated code. */
 export function kernelChecksOf(state: NativeState): KernelChecks | undefined {
-  const checks = state.kernelChecks ?? createKernelChecks();
+  const checks = state.kernelChecks ?? createKernelChecks(state);
   if (checks !== undefined) state.kernelChecks = checks;
   return checks;
 }
 
 /** `forget`: checks that passed in earlier processes are repeated. */
-function createKernelChecks(options: { readonly forget?: boolean } = {}): KernelChecks | undefined {
+function createKernelChecks(state: NativeState, options: { readonly forget?: boolean } = {}): KernelChecks | undefined {
   const features = detectWasmFeatures(enableRelaxedSimd);
-  return features.simd
-    ? new KernelChecks(features, { passed: openCheckRecord?.(import.meta.url, features, options) })
-    : undefined;
+  if (!features.simd) return undefined;
+  const { value: identity } = (state.identity ??= { value: identifyCode(import.meta.url, features) });
+  return new KernelChecks(features, { passed: identity && openCheckRecord?.(identity, options) });
 }
 
 /**
@@ -38,7 +42,7 @@ export async function checkGeneratedCode(
   state: NativeState,
   full: boolean,
 ): Promise<{ readonly reason: string; readonly warning?: string }> {
-  const checks = full ? createKernelChecks({ forget: true }) : kernelChecksOf(state);
+  const checks = full ? createKernelChecks(state, { forget: true }) : kernelChecksOf(state);
   if (checks === undefined)
     return { reason: "static embeddings alone", warning: "WebAssembly has no SIMD here, so no other model can be loaded" };
   await checks.checkAll();

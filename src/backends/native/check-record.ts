@@ -15,14 +15,21 @@ export interface CheckRecordOptions {
 }
 
 /**
- * Opens the record of the checks that passed with this build of Inferyard on this processor, with this version of Node.js and these flags of V8. Undefined where the
- * build is not known, so that nothing is remembered: see `buildDigest`. Undefined itself in a page.
+ * Opens the record of the checks that passed with this code. Undefined where the build is not known, so that nothing is remembered: see `buildDigest`. Undefined
+ * itself in a page.
  */
-export const openCheckRecord: OpenCheckRecord | undefined = (module, features, options) => {
-  const build = buildDigest(module);
+export const openCheckRecord: OpenCheckRecord | undefined = (identity, options) =>
+  new PassedTests(join(dataFolder(), "self-tests"), { tests: "generated code of the engine", ...identity }, options);
+
+/**
+ * All that generated code and its results depend on: this build of Inferyard, the processor, and this version of Node.js with these flags of V8. `module`: URL of a
+ * module that imports the engine statically. Undefined where the build is not known: see `buildDigest`.
+ */
+export function identifyCode(module: string, features: WasmFeatures): CodeIdentity | undefined {
+  // The second module writes the objects of machine code.
+  const build = buildDigest([module, new URL("./machine-code/bind-machine-code.ts", import.meta.url).href]);
   if (build === undefined) return undefined;
-  const key = {
-    tests: "generated code of the engine",
+  return {
     build,
     processor: processorIdentity(),
     node: process.version,
@@ -30,8 +37,10 @@ export const openCheckRecord: OpenCheckRecord | undefined = (module, features, o
     v8: `${process.versions.v8} ${cachedDataVersionTag()}`, // V8's flags, and the instruction sets that it uses
     features: JSON.stringify(features),
   };
-  return new PassedTests(join(dataFolder(), "self-tests"), key, options);
-};
+}
 
-/** Opens a record for generated code that uses these features of WebAssembly. `module`: URL of a module that imports the engine statically. */
-export type OpenCheckRecord = (module: string, features: WasmFeatures, options?: CheckRecordOptions) => PassedChecks | undefined;
+/** What generated code depends on, by name. */
+export type CodeIdentity = Readonly<Record<string, string>>;
+
+/** Opens a record for the code with this identity. */
+export type OpenCheckRecord = (identity: CodeIdentity, options?: CheckRecordOptions) => PassedChecks;

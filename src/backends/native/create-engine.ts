@@ -62,7 +62,7 @@ export async function createEngine(
   const { graphOptimization, threads } = options;
   const { kernels } = getNativeSettings(options);
   if (kernels !== undefined && kernelChecks !== undefined)
-    checkPreferred(kernels, kernelChecks, createMachineCode(options, state));
+    checkPreferred(kernels, kernelChecks, await createMachineCode(options, state));
   const limits = runLimits(options);
   const create = async (replica: EngineReplica | undefined): Promise<EngineModel> => {
     const engine = new EngineModel(source, {
@@ -70,7 +70,7 @@ export async function createEngine(
       ...omitUndefined({ graphOptimization }),
       limits,
       ...omitUndefined({ kernelChecks, kernelPreference: kernels }),
-      machineCode: createMachineCode(options, state),
+      machineCode: await createMachineCode(options, state),
       ...(threads === undefined || spawnThread === undefined ? {} : { threads, spawnThread }),
       ...omitUndefined({ openDiscard: openPageDiscard, replica }),
     });

@@ -16,7 +16,7 @@ import {
 } from "../../engine/codegen/wasm/index.ts";
 import { v128, i32x4 } from "../../engine/codegen/wasm/assembler/vector.ts";
 import { defineKernel } from "../../engine/codegen/wasm/kernel.ts";
-import { type MachineCode, generateMachineKernels, machineBlockMatmul, withMachineCode } from "../../engine/codegen/x64/index.ts";
+import { type MachineCode, generateMachineKernels, withMachineCode } from "../../engine/codegen/x64/index.ts";
 import { enableRelaxedSimd, withOptimizingCompiler } from "../../engine/codegen/wasm/v8-flags.ts";
 import { detectWasmFeatures, KernelChecks } from "../../engine/index.ts";
 import type { BlockFormat } from "../../formats/gguf/blocks/block-format.ts";
@@ -114,9 +114,7 @@ export class NativeKernels {
       layout.depth === 4
         ? quantizeActivationBytes({ rows: 1, columns: size, elements: layout.superElements })
         : quantizeActivations({ rows: 1, columns: size });
-    const request = { m: 1, n: size, k: size, format };
-    const kernel = blockMatmul(request);
-    const multiply = level === undefined ? kernel : { ...kernel, machineKernel: () => machineBlockMatmul(request, level) };
+    const multiply = blockMatmul({ m: 1, n: size, k: size, format, machineLevel: level });
     const [x, quantized, output] = [4096, 4096 + 8 * size, 4096 + 24 * size];
     const start = wasmPageBytes * 4;
     const { memory, run } = this.#compile([quantize, multiply], start + copies * stride);

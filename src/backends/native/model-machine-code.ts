@@ -8,12 +8,15 @@ import { kernelChecksOf, type NativeState } from "./check-generated-code.ts";
 import { type MachineCodeSource, openMachineCode } from "./machine-code/machine-code.ts";
 
 /** Machine code for a load, or why it has none: a sentence without a full stop. Machine code is opened at the first load that may use it. */
-export function createMachineCode(options: LoadOptions, state: NativeState): MachineCode | string {
+export async function createMachineCode(options: LoadOptions, state: NativeState): Promise<MachineCode | string> {
   const { machineCode: setting } = getNativeSettings(options);
   if (setting === "off") return "the setting machineCode turns it off";
   const source = openOnce(state);
   if (typeof source === "string") return source;
-  return source.create(limitLevel(source.level, setting));
+  const level = limitLevel(source.level, setting);
+  const identity = state.identity?.value;
+  const cacheOf = identity && (await (state.machineCodeCache ??= source.openCache(identity)));
+  return source.create(level, cacheOf?.(level));
 }
 
 /** Opens machine code for all models of a backend, or remembers why there is none. */

@@ -1,14 +1,14 @@
 /** The compiled programs on disk, as `inferyard compile --list` and `--remove` show them. */
 import { basename, dirname, resolve, sep } from "node:path";
 import { invalidInput } from "../../contract/errors.ts";
-import { type ListedProgram, ProgramFolder } from "../../backends/xla/program-cache/program-folder.ts";
+import { type ListedProgram, type ProgramFolder, programFolderAt } from "../../backends/xla/program-cache/program-folder.ts";
 import type { Manifest } from "../../models/manifest.ts";
 import { formatTable, printable } from "../output/table.ts";
 import { formatBytes, plural } from "../output/units.ts";
 
 /** The folder of the compiled programs as it is; it is not created. */
 export function existingFolder(): ProgramFolder {
-  return ProgramFolder.at();
+  return programFolderAt();
 }
 
 /** The list for --json. */

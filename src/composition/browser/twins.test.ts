@@ -14,11 +14,6 @@ import type * as browserFiles from "../../platform/browser/files.ts";
 import type * as browserKernelMachineCode from "./kernel-machine-code.ts";
 import type * as browserMachineCode from "./machine-code.ts";
 import type * as x64 from "../../engine/codegen/x64/index.ts";
-import type * as x64Convolution from "../../engine/codegen/x64/convolution/convolution.ts";
-import type * as x64Window from "../../engine/codegen/x64/convolution/sliding-window.ts";
-import type * as x64Softmax from "../../engine/codegen/x64/reductions/softmax.ts";
-import type * as x64Norm from "../../engine/codegen/x64/reductions/norm.ts";
-import type * as x64Elementwise from "../../engine/codegen/x64/elementwise/elementwise.ts";
 import type * as browserPagePictures from "./page-pictures.ts";
 import type * as browserPageDiscard from "./page-discard.ts";
 import type * as browserOnnxruntimeWeb from "./onnxruntime-web.ts";
@@ -47,11 +42,6 @@ interface Pairs {
   "src/backends/native/check-record.ts": [typeof backendsNativeCheckRecord, typeof browserCheckRecord];
   "src/backends/native/machine-code/machine-code.ts": [typeof nodeMachineCode, typeof browserMachineCode];
   "src/engine/codegen/x64/index.ts": [typeof x64, typeof browserKernelMachineCode];
-  "src/engine/codegen/x64/convolution/convolution.ts": [typeof x64Convolution, typeof browserKernelMachineCode];
-  "src/engine/codegen/x64/convolution/sliding-window.ts": [typeof x64Window, typeof browserKernelMachineCode];
-  "src/engine/codegen/x64/reductions/softmax.ts": [typeof x64Softmax, typeof browserKernelMachineCode];
-  "src/engine/codegen/x64/reductions/norm.ts": [typeof x64Norm, typeof browserKernelMachineCode];
-  "src/engine/codegen/x64/elementwise/elementwise.ts": [typeof x64Elementwise, typeof browserKernelMachineCode];
   "src/backends/native/page-discard.ts": [typeof nodePageDiscard, typeof browserPageDiscard];
   "src/platform/node/paths.ts": [typeof nodePaths, typeof browserPaths];
   "src/processors/images/sharp.ts": [typeof imagesSharp, typeof browserPagePictures];
@@ -69,11 +59,6 @@ const fits: { readonly [Original in keyof Pairs]: Pairs[Original][1] extends Pai
   "src/backends/native/check-record.ts": true,
   "src/backends/native/machine-code/machine-code.ts": true,
   "src/engine/codegen/x64/index.ts": true,
-  "src/engine/codegen/x64/convolution/convolution.ts": true,
-  "src/engine/codegen/x64/convolution/sliding-window.ts": true,
-  "src/engine/codegen/x64/reductions/softmax.ts": true,
-  "src/engine/codegen/x64/reductions/norm.ts": true,
-  "src/engine/codegen/x64/elementwise/elementwise.ts": true,
   "src/backends/native/page-discard.ts": true,
   "src/platform/node/paths.ts": true,
   "src/processors/images/sharp.ts": true,

@@ -11,7 +11,7 @@ import {
   type Kernel,
   type WasmFeatures,
 } from "../codegen/wasm/index.ts";
-import type { MachineCode, MachineKernel } from "../codegen/x64/index.ts";
+import type { InstalledKernel, MachineCode, MachineObject } from "../codegen/x64/index.ts";
 import type { Graph } from "../ir/graph.ts";
 import type { KernelSelection } from "../../kernels/select-kernel.ts";
 import type { QuantizedBlocks } from "../ir/lazy-storage.ts";
@@ -121,9 +121,9 @@ export class Compiler implements GraphCompiler {
       throw new InferyardError("CONTRACT_VIOLATION", "threads were requested without a function that starts them");
     };
     this.#threads = new ThreadPool({ threads: this.#threadCount, memory: this.#memory.memory, spawn: spawnThread ?? noThreads });
-    for (const { module, keys, machineKernels } of from?.modules ?? []) {
+    for (const { module, machineObject } of from?.modules ?? []) {
       const functions = instantiateKernels(module, this.#memory.memory);
-      this.#addModule({ module, functions }, keys, machineKernels);
+      this.#addModule({ module, functions }, machineObject);
     }
   }
 
@@ -311,15 +311,19 @@ export class Compiler implements GraphCompiler {
     }
   }
 
-  /** Compiles the kernels that no earlier executable has compiled. */
+  /** Compiles the kernels that no earlier executable has compiled: to WebAssembly unless they are installed as machine code. */
   #compileKernels(kernels: readonly Kernel[], functions: readonly KernelFunction[]): void {
     const added = kernels.filter(({ key }) => !this.#kernels.has(key));
     if (added.length === 0) return;
+    const machineObject = this.#machine.create(added, functions);
+    const installed = this.#machine.install(machineObject);
+    const replaced = new Set(installed.map(({ key }) => key));
+    const others = added.filter(({ key }) => !replaced.has(key));
     const { memory } = this.#memory;
-    const compiled = this.#withoutOptimizer(added, () =>
-      withOptimizingCompiler(() => compileKernels(added, memory, this.#settings.features)),
+    const compiled = this.#withoutOptimizer(others, () =>
+      withOptimizingCompiler(() => compileKernels(others, memory, this.#settings.features)),
     );
-    this.#addModule(compiled, [...compiled.functions.keys()], this.#machine.generate(added, functions));
+    this.#addModule(compiled, machineObject, installed);
   }
 
   /** Runs `work` on a list without V8's optimizer for JavaScript, unless the list is long. */
@@ -327,11 +331,16 @@ export class Compiler implements GraphCompiler {
     return length > maxUnoptimized ? work() : withoutOptimizer(work);
   }
 
-  /** Each replica installs machine code of its own, so that none calls what another has freed. */
-  #addModule(compiled: CompiledKernels, keys: readonly string[], machineKernels: readonly MachineKernel[]): void {
-    this.#threads.add(this.#machine.install(compiled, machineKernels, this.#memory.memory));
-    for (const key of keys) this.#kernels.add(key);
-    this.#modules.push({ module: compiled.module, keys, machineKernels });
+  /** Adds kernels of WebAssembly and of machine code. Each replica installs machine code of its own, so that none calls what another has freed. */
+  #addModule(
+    compiled: CompiledKernels,
+    machineObject: MachineObject | undefined,
+    installed: readonly InstalledKernel[] = this.#machine.install(machineObject),
+  ): void {
+    const all = this.#machine.bind(compiled, installed, this.#memory.memory);
+    this.#threads.add(all);
+    for (const key of all.functions.keys()) this.#kernels.add(key);
+    this.#modules.push({ module: compiled.module, machineObject });
   }
 }
 

@@ -1,6 +1,6 @@
 /** State shared by replicas of one model that run on different threads of a process. See decision 0013. */
 import type { WasmModule } from "../codegen/wasm/index.ts";
-import type { MachineKernel } from "../codegen/x64/index.ts";
+import type { MachineObject } from "../codegen/x64/index.ts";
 import type { FoldingSnapshot } from "../build/constant-folding-cache.ts";
 import type { PackedLocation, SharedMemoryHandle } from "../memory/engine-memory.ts";
 import type { ReplicaIds } from "../memory/region-table.ts";
@@ -23,10 +23,9 @@ export interface SharedEngineState extends SharedMemoryHandle {
   readonly folds: FoldingSnapshot;
   /** Locations of packed weights, by the id of the tensor in the constant-folding cache. */
   readonly packed: ReadonlyMap<number, readonly PackedLocation[]>;
-  /** Compiled modules, each with the keys of its kernels and the machine code that takes the place of some. */
+  /** Compiled modules, each with the machine code of the kernels that were compiled with it. */
   readonly modules: readonly {
     readonly module: WasmModule;
-    readonly keys: readonly string[];
-    readonly machineKernels: readonly MachineKernel[];
+    readonly machineObject: MachineObject | undefined;
   }[];
 }

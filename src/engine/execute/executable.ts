@@ -88,6 +88,7 @@ export class Executable implements CompiledGraph {
         ? { id: interpreterId }
         : { id: step.id, ...(step.kind === "host" ? {} : { key: step.kernel.key, family: step.kernel.family }) },
     );
+    memory.reserve(plan.weights);
     try {
       for (const each of plan.ownWeights) {
         memory.retainWeights(each);

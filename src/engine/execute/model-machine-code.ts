@@ -4,7 +4,13 @@ import { machineFamilyId, withoutMachineCode } from "../../kernels/kernel-ids.ts
 import type { X64Level } from "../../kernels/simd-levels.ts";
 import type { WasmMemory } from "../codegen/wasm/assembler/webassembly.ts";
 import type { CompiledKernels, Kernel } from "../codegen/wasm/index.ts";
-import { type MachineCode, type MachineKernel, generateMachineKernels, withMachineCode } from "../codegen/x64/index.ts";
+import {
+  type InstalledKernel,
+  type MachineCode,
+  type MachineObject,
+  generateMachineKernels,
+  withInstalled,
+} from "../codegen/x64/index.ts";
 import type { KernelFunction } from "../lower/kernel-functions.ts";
 import type { MachineCodeLimit } from "./block-kernels.ts";
 import type { CountedStep } from "./executable.ts";
@@ -20,6 +26,8 @@ export class ModelMachineCode {
   readonly #problems = new Set<string>();
   /** Levels of the kernels that run as machine code, by key. */
   readonly #levels = new Map<string, X64Level>();
+  /** Keys of kernels whose machine code an earlier process generated. */
+  readonly #kept = new Set<string>();
   #compiledCount = 0;
 
   /** `machineCode`: calls kernels, or why nothing does. `checks`: default: machine code is used unchecked, for tests of the engine itself. */
@@ -36,36 +44,53 @@ export class ModelMachineCode {
   }
 
   /**
-   * Generates the machine code of kernels and checks it, unless that was done before in this process. A family that computes wrong values is left to WebAssembly.
-   * `functions`: what the kernels compute.
+   * The machine code of those kernels that have some: of the cache, or generated. It is checked, unless that was done before. A family that computes wrong
+   * values is left to WebAssembly. `functions`: what the kernels compute. Undefined if none has any.
    */
-  generate(kernels: readonly Kernel[], functions: readonly KernelFunction[]): readonly MachineKernel[] {
-    if (this.#machineCode === undefined) return [];
+  create(kernels: readonly Kernel[], functions: readonly KernelFunction[]): MachineObject | undefined {
+    if (this.#machineCode === undefined) return undefined;
     const { level } = this.#machineCode;
     const families = new Map(kernels.map(({ key, family }) => [key, family]));
-    const generated = generateMachineKernels(kernels, this.#machineCode);
-    const generatedFamilies = new Set(generated.map(({ key }) => families.get(key)));
+    const object = this.#readOrGenerate(kernels, [...families.keys()], this.#machineCode);
+    const generatedFamilies = new Set(object.kernels.map(({ key }) => families.get(key)));
     const isGenerated = ({ name }: KernelFunction): boolean => generatedFamilies.has(name.split(" ", 1)[0]);
     this.#checks?.checkMachineCode(functions.filter(isGenerated), level);
-    return generated.filter(({ key }) => {
+    const right = object.kernels.filter(({ key }) => {
       const problem = this.#checks?.findMachineProblem(families.get(key) ?? key, level);
       if (problem !== undefined) this.#problems.add(`the machine code of ${problem}`);
       return problem === undefined;
     });
+    return right.length === 0 ? undefined : { ...object, kernels: right };
   }
 
-  /** Installs machine code in place of functions of WebAssembly. Where the system refuses it, the functions stay, and the reason is kept. */
-  install(compiled: CompiledKernels, kernels: readonly MachineKernel[], memory: WasmMemory): CompiledKernels {
-    this.#compiledCount += compiled.functions.size;
+  #readOrGenerate(kernels: readonly Kernel[], keys: readonly string[], machineCode: MachineCode): MachineObject {
+    const kept = machineCode.cache?.read(keys);
+    if (kept !== undefined) for (const { key } of kept.kernels) this.#kept.add(key);
+    if (kept !== undefined) return kept;
+    const object = machineCode.link(generateMachineKernels(kernels, machineCode));
+    if (object.kernels.length > 0) machineCode.cache?.write(keys, object);
+    return object;
+  }
+
+  /** Installs machine code. Where the system refuses it, nothing is installed, and the reason is kept. */
+  install(object: MachineObject | undefined): readonly InstalledKernel[] {
+    if (this.#machineCode === undefined || object === undefined) return [];
     try {
-      const replaced = withMachineCode(compiled, kernels, memory, this.#machineCode);
-      if (this.#machineCode !== undefined) for (const { key, level } of kernels) this.#levels.set(key, level);
-      return replaced;
+      const installed = this.#machineCode.installObject(object);
+      for (const { key, level } of object.kernels) this.#levels.set(key, level);
+      return installed;
     } catch (error) {
       if (!(error instanceof InferyardError) || error.code !== "BACKEND_UNAVAILABLE") throw error;
       this.#problems.add(error.message);
-      return compiled;
+      return [];
     }
+  }
+
+  /** Adds the functions of installed machine code to those of WebAssembly. */
+  bind(compiled: CompiledKernels, installed: readonly InstalledKernel[], memory: WasmMemory): CompiledKernels {
+    const all = this.#machineCode === undefined ? compiled : withInstalled(compiled, installed, memory, this.#machineCode);
+    this.#compiledCount += all.functions.size;
+    return all;
   }
 
   /** The id under which a step is counted, which names what computes it. */
@@ -80,9 +105,14 @@ export class ModelMachineCode {
   describe(): readonly string[] {
     if (this.#machineCode === undefined)
       return this.#refusal === undefined ? [] : [`machine code: none, WebAssembly computes all kernels: ${this.#refusal}`];
-    const { level } = this.#machineCode;
+    const { level, cache } = this.#machineCode;
+    const kept = [...this.#kept].filter((key) => this.#levels.has(key)).length;
+    const origin = kept === 0 ? "" : `, ${kept} of them from the cache on disk`;
+    const missing = cache?.problem === undefined ? "" : `; they are not kept on disk: ${cache.problem}`;
     const problems = [...this.#problems].map((problem) => `; WebAssembly takes its place where it was refused: ${problem}`);
-    return [`machine code: ${this.#levels.size} of ${this.#compiledCount} kernels, up to ${level}${problems.join("")}`];
+    return [
+      `machine code: ${this.#levels.size} of ${this.#compiledCount} kernels, up to ${level}${origin}${missing}${problems.join("")}`,
+    ];
   }
 
   /** Unmaps the machine code. No kernel may run or be called afterwards. */

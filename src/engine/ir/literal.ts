@@ -3,7 +3,7 @@ import { at } from "../../contract/checked.ts";
 import { type TensorData, elementCount } from "../../contract/tensor.ts";
 import { type ElementType, elementTypes, isBigIntType } from "./element-types.ts";
 import { type ElementSource, type Literal, LazyStorage } from "./lazy-storage.ts";
-import { decodeFloat, encodeFloat, isStoredAsBits } from "../../contract/small-floats.ts";
+import { decodeFloats, encodeFloat, isStoredAsBits } from "../../contract/small-floats.ts";
 
 export type { Literal } from "./lazy-storage.ts";
 
@@ -44,7 +44,7 @@ export function cachedAnalysis<T>(literal: Literal, name: string, compute: () =>
  * literal, so must not be written to. Throws TypeError for strings.
  */
 export function toNumbers({ dataType, data }: Literal): ArrayLike<number> {
-  if (isStoredAsBits(dataType)) return Float64Array.from(data as Uint8Array | Uint16Array, (bits) => decodeFloat(dataType, bits));
+  if (isStoredAsBits(dataType)) return decodeFloats(dataType, data as Uint8Array | Uint16Array);
   if (isBigIntType(dataType)) return Float64Array.from(data as BigInt64Array, Number);
   if (dataType === "string") throw new TypeError("a tensor of strings cannot be read as numbers");
   return data as Float64Array;

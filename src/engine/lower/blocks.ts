@@ -15,7 +15,7 @@ import {
   quantizeActivations,
   unpackBlocks,
 } from "../codegen/wasm/index.ts";
-import { hasMachineBlockMatmul, machineBlockMatmul } from "../codegen/x64/index.ts";
+import { hasMachineBlockMatmul } from "../codegen/x64/index.ts";
 import { blockKernelId, gatherScalarId } from "../../kernels/kernel-ids.ts";
 import { gatherScalar, multiplyScalar } from "../../kernels/scalar-product.ts";
 import { applyEpilogue } from "../interpret/fused.ts";
@@ -87,8 +87,7 @@ function lowerGeneratedLinear(
   const request = { m, n, k, format, bias, activation, residual };
   // Machine code leaves an activation that comes last to a kernel of its own.
   const plain = residual === "after-activation" ? request : { ...request, activation: "none" as const };
-  const machine = level !== undefined && hasMachineBlockMatmul(plain) ? { request: plain, level } : undefined;
-  const kernel = blockMatmul(machine === undefined ? request : plain);
+  const hasMachineCode = level !== undefined && hasMachineBlockMatmul(plain);
   const layout = blockLayout(format);
   const quantize =
     layout.depth === 4
@@ -99,9 +98,8 @@ function lowerGeneratedLinear(
     calls: [
       { kernel: quantize, operands: [tensorOperand(x), activations] },
       {
-        id: level === undefined || machine !== undefined ? id : blockKernelId(type),
-        kernel:
-          machine === undefined ? kernel : { ...kernel, machineKernel: () => machineBlockMatmul(machine.request, machine.level) },
+        id: level === undefined || hasMachineCode ? id : blockKernelId(type),
+        kernel: blockMatmul(hasMachineCode ? { ...plain, machineLevel: level } : request),
         operands: [
           activations,
           { kind: "packed", weights: packedBlocks(source, blocks) },
@@ -109,9 +107,9 @@ function lowerGeneratedLinear(
           tensorOperand(outputs[0]),
         ],
       },
-      ...(machine === undefined || activation === "none"
-        ? []
-        : [{ kernel: inPlace(activation, m * n), operands: [tensorOperand(outputs[0]), tensorOperand(outputs[0])] }]),
+      ...(hasMachineCode && activation !== "none"
+        ? [{ kernel: inPlace(activation, m * n), operands: [tensorOperand(outputs[0]), tensorOperand(outputs[0])] }]
+        : []),
     ],
     temporaries: [m * activationRowBytes(layout, k)],
   };

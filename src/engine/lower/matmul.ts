@@ -11,7 +11,6 @@ import {
   unpackMatmulWeights,
   widePanelColumns,
 } from "../codegen/wasm/index.ts";
-import { machineBatchedMatmul, machineMatmul } from "../codegen/x64/index.ts";
 import { broadcastStrides, contiguousStrides } from "../ir/broadcast.ts";
 import type { NodeOf, Value } from "../ir/graph.ts";
 import type { TensorType } from "../ir/tensor-type.ts";
@@ -58,7 +57,7 @@ export function lowerLinear({ operation, inputs, outputs }: NodeOf<"linear">, co
     tensorOperand(output),
   ];
   const request: MatmulRequest = { m, n, k, bias, activation, residual, panelColumns };
-  return singleCall({ ...matmul(request), machineKernel: (level) => machineMatmul(request, level) }, ...operands);
+  return singleCall(matmul(request), ...operands);
 }
 
 /** Lowers `matmul` of operands with different numbers of batch axes, and of integers. A pass replaces every other `matmul` by `product`. */
@@ -112,12 +111,7 @@ function lowerBatchedMatmul(
     type,
     ...(hasWideVectors && m >= minWideRows && type === "float32" ? { panelColumns: widePanelColumns } : {}),
   };
-  return singleCall(
-    { ...batchedMatmul(request), machineKernel: (level) => machineBatchedMatmul(request, level) },
-    tensorOperand(a),
-    tensorOperand(b),
-    tensorOperand(output),
-  );
+  return singleCall(batchedMatmul(request), tensorOperand(a), tensorOperand(b), tensorOperand(output));
 }
 
 interface View {

@@ -18,7 +18,6 @@ import {
   quantizeRows,
   rowBytes,
 } from "../codegen/wasm/index.ts";
-import { machineByteMatmul, machineQuantizationRange, machineQuantizeRows } from "../codegen/x64/index.ts";
 import type { Graph, NodeOf, Value } from "../ir/graph.ts";
 import { cachedAnalysis, type Literal, toNumbers, rangeIncludingZero } from "../ir/literal.ts";
 import {
@@ -54,12 +53,8 @@ const int16Bytes = 2;
 export function lowerQuantizationRange({ inputs, outputs }: NodeOf<"quantization-range">): LoweredNode | undefined {
   const [x] = inputs;
   if (x === undefined || x.type.dataType !== "float32") return undefined;
-  const request = { rows: 1, columns: elementCount(x.type.shape) };
-  const kernel = quantizationRange(request);
-  return singleCall(
-    { ...kernel, machineKernel: (level) => machineQuantizationRange(request, level) },
-    ...[x, ...outputs].map((value) => tensorOperand(value)),
-  );
+  const kernel = quantizationRange({ rows: 1, columns: elementCount(x.type.shape) });
+  return singleCall(kernel, ...[x, ...outputs].map((value) => tensorOperand(value)));
 }
 
 /** Lowers quantization with one scale and zero point, to rows of bytes where all consumers read them, else to int16 without the zero point. */
@@ -69,14 +64,7 @@ export function lowerQuantize(
 ): LoweredNode | undefined {
   const [x, scale, zero] = inputs;
   if (x === undefined || !hasEvenColumns(x)) return undefined;
-  if (hasByteLayout(outputs[0])) {
-    const request = matrixShape(x);
-    return singleCall(
-      { ...quantizeRows(request), machineKernel: (level) => machineQuantizeRows(request, level) },
-      ...[x, scale, zero, outputs[0]].map((value) => tensorOperand(value)),
-    );
-  }
-  const kernel = quantize(matrixShape(x));
+  const kernel = hasByteLayout(outputs[0]) ? quantizeRows(matrixShape(x)) : quantize(matrixShape(x));
   return singleCall(kernel, tensorOperand(x), tensorOperand(scale), tensorOperand(zero), tensorOperand(outputs[0]));
 }
 
@@ -122,9 +110,8 @@ function lowerIntegerProduct(
   const source = weights?.constant;
   if (source !== undefined && hasByteLayout(x)) {
     const bytes = packedByteWeights(source);
-    const request = { ...bytes.shape, m, output };
     return singleCall(
-      { ...byteMatmul(request), machineKernel: (level) => machineByteMatmul(request, level) },
+      byteMatmul({ ...bytes.shape, m, output }),
       tensorOperand(x),
       { kind: "packed", weights: bytes.weights },
       ...rest,

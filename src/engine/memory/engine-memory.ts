@@ -2,6 +2,7 @@
  * The WebAssembly memory of one loaded model, or of several replicas of it. It holds packed weights, shared by all executables of all replicas, and
  * for each replica the arena its executables compute in and blocks that outlive a run.
  */
+import { InferyardError } from "../../contract/errors.ts";
 import { elementCount, type TensorData } from "../../contract/tensor.ts";
 import { readPaddingBytes, type WasmMemory, wasmHost, wasmPageBytes } from "../codegen/wasm/index.ts";
 import { elementTypes } from "../ir/element-types.ts";
@@ -113,6 +114,17 @@ export class EngineMemory {
     const packed = (): Uint8Array => new Uint8Array(this.memory.buffer, location.start, bytes);
     if (unpack !== undefined) source.storage?.release({ materialize: () => unpack(packed()) });
     return location.start;
+  }
+
+  /** Grows the memory at once to what packing these weights takes: growing costs a garbage collection. Where it cannot grow, `pack` throws. */
+  reserve(weights: readonly PackedWeights[]): void {
+    const missing = weights.filter(({ source, layout }) => this.#locations.get(storageIdentity(source))?.has(layout) !== true);
+    const bytes = missing.reduce((sum, each) => sum + paddedSize(each.bytes), 0);
+    try {
+      this.#grow(this.#regions.usage.all + bytes);
+    } catch (error) {
+      if (!(error instanceof InferyardError)) throw error;
+    }
   }
 
   /** The locations of weights that have been packed: one per layout that was requested. */

@@ -9,7 +9,7 @@ import type { ParameterSource } from "../build/nn/parameter-source.ts";
 import { sameShape } from "../ir/tensor-type.ts";
 import { LazyStorage, transposeMatrix } from "../ir/lazy-storage.ts";
 import { minLazyElements, type Literal, literalWithStorage } from "../ir/literal.ts";
-import { decodeFloat } from "../../contract/small-floats.ts";
+import { decodeFloats } from "../../contract/small-floats.ts";
 import { requirePacking } from "../../formats/answers/encoder-answers.ts";
 import { type BlockFormat, decodeBlocks } from "../../formats/gguf/blocks/block-format.ts";
 import { type PackedType, getPacking, packValues } from "../../formats/scaled-blocks/encode.ts";
@@ -123,11 +123,10 @@ export class Weights implements ParameterSource {
 
   /** The tensors that the architecture reads, one entry per name in the file. */
   get pending(): readonly PendingWeight[] {
-    const tables = new Map<string, Float32Array>();
     return [...this.#pending].map(([name, supplies]) => ({
       name,
       setReader: (read, readBlocks) => {
-        const floats = (): Float32Array => widened(read(), this.#stored.get(name)?.type ?? "", tables);
+        const floats = (): Float32Array => widened(read(), this.#stored.get(name)?.type ?? "");
         for (const supply of supplies) supply(floats, readBlocks);
       },
     }));
@@ -321,17 +320,12 @@ function allocated(count: number, name: string): Float32Array {
   }
 }
 
-/** The elements as float32. 16-bit floats are converted by a table of all 65,536 of them, which `tables` keeps by type. */
-function widened(data: TensorData, type: string, tables: Map<string, Float32Array>): Float32Array {
+/** The elements as float32. */
+function widened(data: TensorData, type: string): Float32Array {
   if (data instanceof Float32Array) return data;
   if (!(data instanceof Uint16Array))
     throw new InferyardError("CONTRACT_VIOLATION", `the reader of a tensor of type ${type} returned ${data.constructor.name}`);
-  const float = type === "BF16" ? "bfloat16" : "float16";
-  const table = tables.get(type) ?? Float32Array.from({ length: 2 ** 16 }, (_, bits) => decodeFloat(float, bits));
-  tables.set(type, table);
-  const floats = new Float32Array(data.length);
-  for (let index = 0; index < data.length; index += 1) floats[index] = table[data[index] ?? 0] ?? 0;
-  return floats;
+  return decodeFloats(type === "BF16" ? "bfloat16" : "float16", data);
 }
 
 /** The transpose of a matrix [rows, columns] of the tensor `name`. */

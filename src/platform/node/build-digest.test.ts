@@ -26,7 +26,7 @@ function write(path: string, text: string): void {
 
 /** The digest for a thread that starts in a minute, and so after all changes. */
 const digest = (path = "dist/index.js"): string | undefined =>
-  buildDigest(pathToFileURL(join(root, path)).href, Date.now() + 60_000);
+  buildDigest([pathToFileURL(join(root, path)).href], Date.now() + 60_000);
 
 describe("the digest of a build", () => {
   it("is that of a module and of all that it imports, and only their code counts", () => {
@@ -57,16 +57,16 @@ describe("the digest of a build", () => {
   });
 
   it("is unknown where a file was changed after this thread started: it may run what was there before", () => {
-    expect(buildDigest(pathToFileURL(join(root, "dist/index.js")).href, Date.now() - 3_600_000)).toBeUndefined();
+    expect(buildDigest([pathToFileURL(join(root, "dist/index.js")).href], Date.now() - 3_600_000)).toBeUndefined();
   });
 
   it("is unknown for sources, for code that another program has bundled, and for no file", () => {
-    expect(buildDigest(import.meta.url)).toBeUndefined();
+    expect(buildDigest([import.meta.url])).toBeUndefined();
     expect(digest("src/index.js")).toBeUndefined();
     write("package.json", '{"name":"another"}');
     expect(digest()).toBeUndefined();
     write("package.json", "{");
     expect(digest()).toBeUndefined();
-    expect(buildDigest("data:text/javascript,0")).toBeUndefined();
+    expect(buildDigest(["data:text/javascript,0"])).toBeUndefined();
   });
 });

@@ -8,17 +8,17 @@ import { fileURLToPath } from "node:url";
 const imports = /\b(?:from|import)\s*["'](\.[^"']+)["']/g;
 
 /**
- * SHA-256 of a built module of this package and of all that it imports statically, which is read from the files in `dist/`. `module` is its URL. Undefined where the
+ * SHA-256 of built modules of this package and of all that they import statically, which is read from the files in `dist/`. `modules` are their URLs. Undefined where the
  * code that runs is not known from these files: sources are run, another program has bundled the package, or a file was changed after `startMs`,
  * the start of this thread in milliseconds since 1970, so that another version of it may have been loaded.
  */
-export function buildDigest(module: string, startMs: number = performance.timeOrigin): string | undefined {
+export function buildDigest(modules: readonly string[], startMs: number = performance.timeOrigin): string | undefined {
   try {
-    const entry = fileURLToPath(module);
-    const folder = builtFolder(entry);
-    if (folder === undefined) return undefined;
+    const entries = modules.map((module) => fileURLToPath(module));
+    const [folder, ...others] = new Set(entries.map(builtFolder));
+    if (folder === undefined || others.length > 0) return undefined;
     const contents = new Map<string, Buffer>();
-    for (const pending = [entry]; ;) {
+    for (const pending = [...entries]; ;) {
       const path = pending.pop();
       if (path === undefined) break;
       if (contents.has(path)) continue;

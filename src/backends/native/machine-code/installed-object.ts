@@ -1,8 +1,7 @@
 /** Objects with kernels in the memory of this process. */
 import { randomUUID } from "node:crypto";
-import type { InstalledKernel, MachineKernel } from "../../../engine/codegen/x64/index.ts";
+import type { InstalledKernel, MachineObject } from "../../../engine/codegen/x64/index.ts";
 import { InferyardError } from "../../../contract/errors.ts";
-import { writeKernelObject } from "./kernel-object.ts";
 import type { LoaderAddon } from "./loader-addon.ts";
 import { withPrivateFile } from "./private-file.ts";
 
@@ -14,9 +13,8 @@ export interface InstalledObject {
   close(): void;
 }
 
-/** Writes an object with kernels, opens it and deletes the file. Throws BACKEND_UNAVAILABLE where that is refused. */
-export function installKernels(addon: LoaderAddon, kernels: readonly MachineKernel[]): InstalledObject {
-  const { bytes, callbacks } = writeKernelObject(kernels);
+/** Writes an object to a file, opens it and deletes the file. Throws BACKEND_UNAVAILABLE where that is refused. */
+export function installObject(addon: LoaderAddon, { bytes, kernels }: MachineObject): InstalledObject {
   const words = new BigUint64Array(2);
   withPrivateFile(`inferyard-kernels-${randomUUID()}.so`, bytes, (path) => {
     const problem = addon.open(words, new TextEncoder().encode(`${path}\0`));
@@ -24,11 +22,7 @@ export function installKernels(addon: LoaderAddon, kernels: readonly MachineKern
   });
   const [handle = 0n, start = 0n] = words;
   return {
-    kernels: kernels.map(({ key, arguments: list }, index) => ({
-      key,
-      arguments: list,
-      address: start + BigInt(callbacks[index] ?? 0),
-    })),
+    kernels: kernels.map(({ key, arguments: list, callback }) => ({ key, arguments: list, address: start + BigInt(callback) })),
     close: () => addon.close(BigUint64Array.of(handle)),
   };
 }

@@ -3,7 +3,8 @@
  * closed by it, so that their memory is freed with the model, which Node.js never does for addons of the main thread. Its functions take typed arrays and trust their
  * contents: `LoaderAddon` alone calls them.
  */
-import { ObjectAssembler } from "./object-assembler.ts";
+import type { Label } from "../../../engine/codegen/x64/assembler/code-buffer.ts";
+import { ObjectAssembler, memoryAt } from "./object-assembler.ts";
 import type { ObjectFunction } from "./object-function.ts";
 import { writeSharedObject } from "./shared-object.ts";
 
@@ -32,70 +33,71 @@ const [argumentCount, firstArgument, result] = [0x10, 0x18, 0x28];
 const pointers = ["r12", "r13"] as const;
 const bindNow = 2;
 
-/** The bodies of the callbacks. rbx is the environment; r12 and r13 are the addresses of the elements of both arguments. They set rax to the returned value. */
-const bodies: Readonly<Record<keyof LoaderAddon, (asm: ObjectAssembler) => void>> = {
-  open(asm) {
+/** The bodies of the callbacks; `end` is the label behind them. rbx is the environment; r12 and r13 are the addresses of the elements of both arguments. They set rax to the returned value. */
+const bodies: Readonly<Record<keyof LoaderAddon, (asm: ObjectAssembler, end: Label) => void>> = {
+  open(asm, end) {
     asm.move("rdi", "r13");
-    asm.setTo("rsi", bindNow);
+    asm.loadImmediate("rsi", bindNow);
     asm.callImport("dlopen");
-    asm.store(["r12", 0], "rax");
+    asm.store(memoryAt("r12", 0), "rax");
     asm.ifNotZero("rax", () => {
       asm.move("rdi", "rax");
       asm.loadLocalAddress("rsi", "text_kernels");
       asm.callImport("dlsym");
-      asm.store(["r12", 8], "rax");
+      asm.store(memoryAt("r12", 8), "rax");
       // The object is closed if its thread ends first.
       asm.move("rdi", "rbx");
       asm.loadImportAddress("rsi", "dlclose");
-      asm.load("rdx", ["r12", 0]);
+      asm.load("rdx", memoryAt("r12", 0));
       asm.callImport("napi_add_env_cleanup_hook");
-      asm.setTo("rax", 0);
-      asm.jumpToEnd();
+      asm.loadImmediate("rax", 0);
+      asm.jump(end);
     });
     asm.callImport("dlerror");
     asm.move("rsi", "rax");
     asm.move("rdi", "rbx");
-    asm.setTo("rdx", -1); // up to the zero byte
-    asm.loadAddress("rcx", ["rsp", result]);
+    asm.loadImmediate("rdx", -1); // up to the zero byte
+    asm.address("rcx", memoryAt("rsp", result));
     asm.callImport("napi_create_string_utf8");
-    asm.load("rax", ["rsp", result]);
+    asm.load("rax", memoryAt("rsp", result));
   },
   close(asm) {
     asm.move("rdi", "rbx");
     asm.loadImportAddress("rsi", "dlclose");
-    asm.load("rdx", ["r12", 0]);
+    asm.load("rdx", memoryAt("r12", 0));
     asm.callImport("napi_remove_env_cleanup_hook");
-    asm.load("rdi", ["r12", 0]);
+    asm.load("rdi", memoryAt("r12", 0));
     asm.callImport("dlclose");
-    asm.setTo("rax", 0);
+    asm.loadImmediate("rax", 0);
   },
   bind(asm) {
     asm.move("rdi", "rbx");
-    asm.setTo("rsi", 0);
-    asm.setTo("rdx", 0);
-    asm.load("rcx", ["r12", 0]);
+    asm.loadImmediate("rsi", 0);
+    asm.loadImmediate("rdx", 0);
+    asm.load("rcx", memoryAt("r12", 0));
     asm.move("r8", "r13");
-    asm.loadAddress("r9", ["rsp", result]);
+    asm.address("r9", memoryAt("rsp", result));
     asm.callImport("napi_create_function");
-    asm.load("rax", ["rsp", result]);
+    asm.load("rax", memoryAt("rsp", result));
   },
   locate(asm) {
-    asm.store(["r12", 0], "r13");
-    asm.setTo("rax", 0);
+    asm.store(memoryAt("r12", 0), "r13");
+    asm.loadImmediate("rax", 0);
   },
   cpuid(asm) {
-    asm.load32("rax", ["r12", 0]);
-    asm.load32("rcx", ["r12", 4]);
+    asm.load("rax", memoryAt("r12", 0), 32);
+    asm.load("rcx", memoryAt("r12", 4), 32);
     asm.cpuid();
-    for (const [index, register] of (["rax", "rbx", "rcx", "rdx"] as const).entries()) asm.store32(["r12", 4 * index], register);
-    asm.setTo("rax", 0);
+    for (const [index, register] of (["rax", "rbx", "rcx", "rdx"] as const).entries())
+      asm.store(memoryAt("r12", 4 * index), register, 32);
+    asm.loadImmediate("rax", 0);
   },
   xgetbv(asm) {
-    asm.setTo("rcx", 0);
+    asm.loadImmediate("rcx", 0);
     asm.xgetbv();
-    asm.store32(["r12", 0], "rax");
-    asm.store32(["r12", 4], "rdx");
-    asm.setTo("rax", 0);
+    asm.store(memoryAt("r12", 0), "rax", 32);
+    asm.store(memoryAt("r12", 4), "rdx", 32);
+    asm.loadImmediate("rax", 0);
   },
 };
 
@@ -115,25 +117,25 @@ function initializer(names: readonly string[]): ObjectFunction {
   const asm = new ObjectAssembler("napi_register_module_v1");
   asm.push("rbx");
   asm.push("r12");
-  asm.reserveStack(0x18);
+  asm.add("rsp", -0x18);
   asm.move("rbx", "rdi");
   asm.move("r12", "rsi");
   for (const name of names) {
     asm.move("rdi", "rbx");
-    asm.setTo("rsi", 0);
-    asm.setTo("rdx", 0);
+    asm.loadImmediate("rsi", 0);
+    asm.loadImmediate("rdx", 0);
     asm.loadLocalAddress("rcx", `call_${name}`);
-    asm.setTo("r8", 0);
-    asm.loadAddress("r9", ["rsp", 8]);
+    asm.loadImmediate("r8", 0);
+    asm.address("r9", memoryAt("rsp", 8));
     asm.callImport("napi_create_function");
     asm.move("rdi", "rbx");
     asm.move("rsi", "r12");
     asm.loadLocalAddress("rdx", `text_${name}`);
-    asm.load("rcx", ["rsp", 8]);
+    asm.load("rcx", memoryAt("rsp", 8));
     asm.callImport("napi_set_named_property");
   }
   asm.move("rax", "r12");
-  asm.reserveStack(-0x18);
+  asm.add("rsp", 0x18);
   asm.pop("r12");
   asm.pop("rbx");
   asm.return();
@@ -145,32 +147,33 @@ function callback(name: keyof LoaderAddon): ObjectFunction {
   const asm = new ObjectAssembler(`call_${name}`);
   const saved = ["rbx", ...pointers] as const;
   for (const register of saved) asm.push(register);
-  asm.reserveStack(stackBytes);
+  asm.add("rsp", -stackBytes);
   asm.move("rbx", "rdi");
-  asm.setTo("rax", pointers.length);
-  asm.store(["rsp", argumentCount], "rax");
-  asm.loadAddress("rdx", ["rsp", argumentCount]);
-  asm.loadAddress("rcx", ["rsp", firstArgument]);
-  asm.setTo("r8", 0);
-  asm.setTo("r9", 0);
+  asm.loadImmediate("rax", pointers.length);
+  asm.store(memoryAt("rsp", argumentCount), "rax");
+  asm.address("rdx", memoryAt("rsp", argumentCount));
+  asm.address("rcx", memoryAt("rsp", firstArgument));
+  asm.loadImmediate("r8", 0);
+  asm.loadImmediate("r9", 0);
   asm.callImport("napi_get_cb_info");
   for (const [index, pointer] of pointers.entries()) {
-    asm.setTo("rax", 0);
-    asm.store(["rsp", 0], "rax"); // no byte offset
-    asm.store(["rsp", result], "rax");
+    asm.loadImmediate("rax", 0);
+    asm.store(memoryAt("rsp", 0), "rax"); // no byte offset
+    asm.store(memoryAt("rsp", result), "rax");
     asm.move("rdi", "rbx");
-    asm.load("rsi", ["rsp", firstArgument + 8 * index]);
-    asm.setTo("rdx", 0);
-    asm.setTo("rcx", 0);
-    asm.loadAddress("r8", ["rsp", result]);
-    asm.setTo("r9", 0);
+    asm.load("rsi", memoryAt("rsp", firstArgument + 8 * index));
+    asm.loadImmediate("rdx", 0);
+    asm.loadImmediate("rcx", 0);
+    asm.address("r8", memoryAt("rsp", result));
+    asm.loadImmediate("r9", 0);
     asm.callImport("napi_get_typedarray_info");
-    asm.load(pointer, ["rsp", result]);
+    asm.load(pointer, memoryAt("rsp", result));
   }
-  asm.setTo("rax", 0);
-  asm.ifNotZero(pointers[0], () => bodies[name](asm));
-  asm.end();
-  asm.reserveStack(-stackBytes);
+  asm.loadImmediate("rax", 0);
+  const end = asm.label();
+  asm.ifNotZero(pointers[0], () => bodies[name](asm, end));
+  asm.bind(end);
+  asm.add("rsp", stackBytes);
   for (const register of saved.toReversed()) asm.pop(register);
   asm.return();
   return asm.function;

@@ -1,13 +1,15 @@
 /** Machine code of the engine's kernels: Linux on x86-64. A browser has src/composition/browser/machine-code.ts instead. */
 import { closeSync, openSync, readSync } from "node:fs";
 import { linuxFeatures } from "../../../devices/cpu/cpu-features.ts";
-import type { MachineCode } from "../../../engine/codegen/x64/index.ts";
+import type { InstalledKernel, MachineCode, MachineCodeCache, MachineObject } from "../../../engine/codegen/x64/index.ts";
 import { InferyardError } from "../../../contract/errors.ts";
 import { type X64Level, highestX64Level, limitLevel, machineCodeLevels } from "../../../kernels/simd-levels.ts";
 import { loadAddon } from "./addon.ts";
 import { bindMachineKernels } from "./bind-machine-code.ts";
-import { type InstalledObject, installKernels } from "./installed-object.ts";
+import { type InstalledObject, installObject } from "./installed-object.ts";
+import { writeKernelObject } from "./kernel-object.ts";
 import type { LoaderAddon } from "./loader-addon.ts";
+import { createObjectCache, openObjectFolder } from "./object-cache.ts";
 import { readProcessorFeatures } from "./processor.ts";
 
 /** Calls of machine code on this machine. */
@@ -16,8 +18,13 @@ export interface MachineCodeSource {
   readonly features: readonly string[];
   /** The highest level that kernels are generated for. */
   readonly level: X64Level;
-  /** Prepares machine code for one model. `level`: a level that the processor has. Default: the highest. */
-  create(level?: X64Level): MachineCode;
+  /** Prepares machine code for one model. `level`: a level that the processor has. Default: the highest. `cache`: see `MachineCode`. */
+  create(level?: X64Level, cache?: MachineCodeCache): MachineCode;
+  /**
+   * Opens the machine code that earlier processes have kept. `identity`: all that generated code depends on, beside level and kernels. Returns the cache for each level;
+   * undefined where it is turned off.
+   */
+  openCache(identity: Readonly<Record<string, string>>): Promise<((level: X64Level) => MachineCodeCache) | undefined>;
 }
 
 /** The variable that limits machine code of the whole process, whatever the setting `machineCode` of a model says. */
@@ -39,7 +46,15 @@ export const openMachineCode: (() => MachineCodeSource) | undefined = () => {
   if (highest === undefined)
     throw new InferyardError("BACKEND_UNAVAILABLE", "machine code needs a processor with AVX2 and FMA, which this one has not");
   const level = limitLevel(highest, limit);
-  return { features, level, create: (wanted = level) => createMachineCode(addon, wanted) };
+  return {
+    features,
+    level,
+    create: (wanted = level, cache = undefined) => createMachineCode(addon, wanted, cache),
+    async openCache(identity) {
+      const folder = await openObjectFolder();
+      return folder && ((wanted) => createObjectCache(folder, identity, wanted));
+    },
+  };
 };
 
 function readVariable(): keyof typeof machineCodeLevels | "off" | undefined {
@@ -73,17 +88,21 @@ function readFirstProcessor(): string {
   }
 }
 
-function createMachineCode(addon: LoaderAddon, level: X64Level): MachineCode {
+function createMachineCode(addon: LoaderAddon, level: X64Level, cache: MachineCodeCache | undefined): MachineCode {
   const objects: InstalledObject[] = [];
+  const install = (linked: MachineObject): readonly InstalledKernel[] => {
+    const object = installObject(addon, linked);
+    objects.push(object);
+    return object.kernels;
+  };
   return {
     module: new URL("./bind-machine-code.ts", import.meta.url).href,
     level,
     bind: bindMachineKernels(addon),
-    install(kernels) {
-      const object = installKernels(addon, kernels);
-      objects.push(object);
-      return object.kernels;
-    },
+    cache,
+    link: writeKernelObject,
+    installObject: install,
+    install: (kernels) => install(writeKernelObject(kernels)),
     free() {
       for (const object of objects.splice(0)) object.close();
     },

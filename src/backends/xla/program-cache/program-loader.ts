@@ -7,7 +7,7 @@ import { compilerFlags } from "../compiler-flags.ts";
 import type { PjrtClient } from "../pjrt/client.ts";
 import { compileOptionsBytes } from "../pjrt/compile-options.ts";
 import type { DeviceProgram, ProgramTypes } from "../pjrt/device-program.ts";
-import type { ProgramDescription } from "./program-file.ts";
+import { type ProgramDescription, withShortDescription } from "./program-file.ts";
 import type { ProgramFolder } from "./program-folder.ts";
 import { type CompilationTarget, programKey } from "./program-key.ts";
 
@@ -85,7 +85,7 @@ export class ProgramLoader {
 
   #keep(key: string, program: DeviceProgram, description: ProgramDescription): void {
     try {
-      this.#parts.folder.write({ key, description, executable: program.serialize() });
+      this.#parts.folder.write(withShortDescription({ key, description, executable: program.serialize() }));
     } catch (error) {
       // Serializing is optional in PJRT: then each start compiles.
       if (!(error instanceof InferyardError)) throw error;

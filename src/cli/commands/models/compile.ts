@@ -67,7 +67,7 @@ async function compile(terminal: Terminal, model: string, flags: CompileFlags): 
   const { target = keepingBackends, context, sequences, shapes: wanted, json, quiet } = flags;
   refuseOthers(target);
   // Imported on demand: --help needs none of it.
-  const [{ plannedRuns }, { ProgramWatch }, { programAsJson }, { ProgramFolder }] = await Promise.all([
+  const [{ plannedRuns }, { ProgramWatch }, { programAsJson }, { openProgramFolder }] = await Promise.all([
     import("../../compiling/compile-model.ts"),
     import("../../compiling/program-watch.ts"),
     import("../../compiling/stored-programs.ts"),
@@ -75,7 +75,7 @@ async function compile(terminal: Terminal, model: string, flags: CompileFlags): 
   ]);
   await withSession(terminal, { ...flags, target }, model, async (session) => {
     const { runtime, notice, settings } = session;
-    const folder = await ProgramFolder.open({ maxBytes: settings.xla?.programCacheBytes });
+    const folder = await openProgramFolder({ maxBytes: settings.xla?.programCacheBytes });
     if (folder.problem !== undefined) throw notKept(folder.path, folder.problem);
     const { signal } = terminal;
     const options = { signal, ...omitUndefined({ variant: settings.variant }) };

@@ -7,8 +7,8 @@
 import type { I32, Local } from "./assembler/expression.ts";
 import type { FunctionBuilder } from "./assembler/function-builder.ts";
 import { i32 } from "./assembler/scalar.ts";
+import { omitUndefined } from "../../../contract/checked.ts";
 import type { X64Level } from "../../../kernels/simd-levels.ts";
-import type { MachineFunction, MachineKernel } from "../x64/machine-kernel.ts";
 
 /** Bytes after the end of every buffer that kernels may read, because they load whole vectors. They never write them. */
 export const readPaddingBytes = 16;
@@ -37,16 +37,24 @@ export interface Kernel {
   /** Bytes of scratch memory that each concurrent call needs; its offset is the last parameter, `scratch`. 0 when none is needed. */
   readonly scratchBytes: number;
   /**
-   * Generates machine code for a level of the processor, to be called instead of the function; undefined where there is none for that level. It computes
-   * the same results as the function: the same bits for integers and quantized weights, within the tolerance of the kernel's checks for float32. Default: there is none.
+   * What machine code is generated from, to be called instead of the function where there is some for the level of the processor. It computes the same results: the
+   * same bits for integers and quantized weights, within the tolerance of the kernel's checks for float32. Default: there is none.
    */
-  machineKernel?(level: X64Level): MachineKernel | undefined;
+  readonly machine?: MachineRequest;
   /** Generates the function. */
   emit(f: FunctionBuilder): void;
 }
 
+/** What the machine code of a kernel is generated from. Plain data. */
+export interface MachineRequest {
+  /** What the family generates: see `../x64/families.ts`. */
+  readonly request: object;
+  /** Level of the machine code. Default: the highest that the model may use. */
+  readonly level?: X64Level | undefined;
+}
+
 /** Everything needed to call a compiled kernel: a `Kernel` without its code. */
-export type KernelCall = Omit<Kernel, "emit" | "machineKernel">;
+export type KernelCall = Omit<Kernel, "emit" | "machine">;
 
 /** The kernel without its code. */
 export function kernelCall({
@@ -77,11 +85,8 @@ interface KernelDefinition<Always extends string, Optional extends string, Count
   readonly pieces: number;
   readonly pieceNanoseconds: number;
   readonly scratchBytes?: number;
-  /**
-   * Generates machine code for a level: a function of the dynamic sizes, the addresses of the parameters, the first piece and the end of the pieces. See
-   * `Kernel.machineKernel`. Default: there is none.
-   */
-  machineFunction?(level: X64Level): MachineFunction | undefined;
+  /** See `Kernel.machine`. Default: there is no machine code. */
+  readonly machine?: MachineRequest | undefined;
   /** Generates the body for the pieces `from` to `to`. Returns the status expression; default: 0. */
   emit(
     f: FunctionBuilder,
@@ -101,7 +106,7 @@ export function defineKernel<
   const Optional extends string = never,
   const Count extends string = never,
 >(definition: KernelDefinition<Always, Optional, Count>): Kernel {
-  const { family, pieces, pieceNanoseconds, scratchBytes = 0, machineFunction } = definition;
+  const { family, pieces, pieceNanoseconds, scratchBytes = 0, machine } = definition;
   const optional = Object.entries<boolean>(definition.optional ?? {}).flatMap(([name, wanted]) => (wanted ? [name] : []));
   const counts = Object.entries<number>(definition.dynamicSizes ?? {});
   const parameters = [...definition.inputs, ...optional, ...definition.outputs, ...(scratchBytes > 0 ? ["scratch"] : [])];
@@ -114,20 +119,7 @@ export function defineKernel<
     pieces,
     pieceNanoseconds,
     scratchBytes,
-    ...(machineFunction === undefined
-      ? {}
-      : {
-          machineKernel(level: X64Level): MachineKernel | undefined {
-            const code = machineFunction(level);
-            if (code === undefined) return undefined;
-            const sizes = counts.map((_, operand) => ({ kind: "operand", operand }) as const);
-            const addresses = parameters.map(
-              (_, index) => ({ kind: "address", operand: counts.length + index, pieceBytes: 0 }) as const,
-            );
-            const range = [0, 1].map((end) => ({ kind: "operand", operand: counts.length + parameters.length + end }) as const);
-            return { key, level, ...code, arguments: [...sizes, ...addresses, ...range] };
-          },
-        }),
+    ...omitUndefined({ machine }),
     emit(f) {
       const sizes = Object.fromEntries(counts.map(([name]) => [name, f.parameter("i32")]));
       const offsets = Object.fromEntries(parameters.map((name) => [name, f.parameter("i32")]));

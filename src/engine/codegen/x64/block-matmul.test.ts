@@ -12,7 +12,7 @@ import { packBlocks } from "../wasm/kernels/blocks/pack-blocks.ts";
 import { quantizeActivationBytes } from "../wasm/kernels/blocks/quantize-activation-bytes.ts";
 import { quantizeActivations } from "../wasm/kernels/blocks/quantize-activations.ts";
 import { type X64Level, blockLevels } from "../../../kernels/simd-levels.ts";
-import { type MachineCode, hasMachineBlockMatmul, machineBlockMatmul, withMachineCode } from "./index.ts";
+import { type MachineCode, generateMachineKernels, hasMachineBlockMatmul, withMachineCode } from "./index.ts";
 
 const shapes = ([2, 4, 8] as const).flatMap((bits) =>
   [16, 64].flatMap((elements) => [false, true].map((hasMins) => ({ bits, elements, hasMins }))),
@@ -25,6 +25,7 @@ const requests: readonly Omit<BlockMatmulRequest, "format">[] = [
   { m: 3, n: 16, k: 512, bias: true },
   { m: 4, n: 8, k: 768 },
   { m: 10, n: 24, k: 256, residual: "after-activation" },
+  { m: 30, n: 40, k: 512, bias: true },
 ];
 
 describe.each(blockLevels)("products of quantized weights in machine code with %s", (level) => {
@@ -68,8 +69,8 @@ function products(
   const { m, n, k } = shape;
   const request = { ...shape, format };
   const layout = blockLayout(format);
-  const machine = machineBlockMatmul(request, level);
-  const kernel = blockMatmul(request);
+  const kernel = blockMatmul({ ...request, machineLevel: level });
+  const machine = generateMachineKernels([kernel], machineCode);
   const memory = new KernelMemory(2 ** 20 + 2 * packedBlockBytes(layout, k, n) + 64 * k * m);
   const b = memory.room(Uint8Array, packedBlockBytes(layout, k, n));
   packBlocks(b.data, { format, k, n, bytes: anyBlocks(type, (n * k) / format.elements) });
@@ -89,7 +90,7 @@ function products(
     residual: memory.put(randomFloats(m * n, 3)).offset,
   };
   const compiled = compileKernels([kernel], memory.memory, features);
-  const results = [compiled, withMachineCode(compiled, [machine], memory.memory, machineCode)].map(({ functions }) => {
+  const results = [compiled, withMachineCode(compiled, machine, memory.memory, machineCode)].map(({ functions }) => {
     const run = kernelFunction(functions, kernel);
     const operands = [...kernel.dynamicSizes, ...kernel.parameters.map((name) => offsets[name]!)];
     c.data.fill(-1);

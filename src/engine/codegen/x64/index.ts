@@ -1,10 +1,13 @@
-/** Kernels as x86-64 machine code. */
-export { hasMachineBlockMatmul, machineBlockMatmul } from "./block-matmul.ts";
-export { type BindMachineKernel, type MachineCode, generateMachineKernels, withMachineCode } from "./machine-code.ts";
+/** Kernels as x86-64 machine code. A page gets another module in the place of this one, without any: import nothing else of this folder from outside of it. */
+export { hasMachineBlockMatmul } from "./block-matmul.ts";
+export { generateMachineKernels, machineScratchBytes } from "./families.ts";
+export {
+  type BindMachineKernel,
+  type MachineCode,
+  type MachineCodeCache,
+  type MachineObject,
+  withInstalled,
+  withMachineCode,
+} from "./machine-code.ts";
 export type { InstalledKernel, StackChange } from "./machine-kernel.ts";
 export type { MachineArgument, MachineKernel } from "./machine-kernel.ts";
-export { machineMatmul } from "./products/matmul.ts";
-export { machineByteMatmul } from "./products/byte-matmul.ts";
-export { machineBatchedMatmul } from "./products/batched-matmul.ts";
-export { machineQuantizeRows } from "./quantized/quantize-rows.ts";
-export { machineQuantizationRange } from "./quantized/quantization-range.ts";

@@ -2,11 +2,33 @@
 import type { X64Level } from "../../../kernels/simd-levels.ts";
 import type { WasmMemory } from "../wasm/assembler/webassembly.ts";
 import type { CompiledKernels } from "../wasm/compile.ts";
-import type { CompiledKernel, Kernel } from "../wasm/kernel.ts";
+import type { CompiledKernel } from "../wasm/kernel.ts";
 import type { InstalledKernel, MachineKernel } from "./machine-kernel.ts";
 
 /** Makes functions that call installed kernels, instead of WebAssembly functions over `memory`. */
 export type BindMachineKernel = (kernel: InstalledKernel, memory: WasmMemory) => CompiledKernel;
+
+/** Kernels linked to one object, which can be installed in any process on processors of their level. Plain data. */
+export interface MachineObject {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly kernels: readonly LinkedKernel[];
+}
+
+/** A kernel of an object. */
+export interface LinkedKernel extends Pick<MachineKernel, "key" | "level" | "arguments"> {
+  /** Position of the function that calls it, as the writer of the object counts. */
+  readonly callback: number;
+}
+
+/** Objects that outlive the process. No method throws. */
+export interface MachineCodeCache {
+  /** Why objects are not kept, as a clause; undefined as long as nothing failed. */
+  readonly problem: string | undefined;
+  /** The object that was kept for kernels with these keys, in this order; undefined if there is none. */
+  read(keys: readonly string[]): MachineObject | undefined;
+  /** Keeps the object that was generated for kernels with these keys. */
+  write(keys: readonly string[], object: MachineObject): void;
+}
 
 /** Executable memory, and calls of the code in it. */
 export interface MachineCode {
@@ -15,20 +37,16 @@ export interface MachineCode {
   readonly bind: BindMachineKernel;
   /** The level that kernels are generated for: the highest of the processor, or a lower one that was asked for. */
   readonly level: X64Level;
-  /** Copies kernels into executable memory. They stay there until `free`. Throws BACKEND_UNAVAILABLE where the system refuses. */
+  /** Keeps linked kernels for later processes. Default: they are generated in each process. */
+  readonly cache?: MachineCodeCache | undefined;
+  /** Links kernels with different keys to one object. */
+  link(kernels: readonly MachineKernel[]): MachineObject;
+  /** Copies the code of an object into executable memory. It stays there until `free`. Throws BACKEND_UNAVAILABLE where the system refuses. */
+  installObject(object: MachineObject): readonly InstalledKernel[];
+  /** Links and installs kernels. */
   install(kernels: readonly MachineKernel[]): readonly InstalledKernel[];
   /** Frees all that was installed. No kernel may be running or be called afterwards, on any thread. */
   free(): void;
-}
-
-/** Generates the machine code of those distinct kernels that have some for the level of `machineCode`. Without `machineCode` there is none. */
-export function generateMachineKernels(
-  kernels: readonly Kernel[],
-  machineCode: MachineCode | undefined,
-): readonly MachineKernel[] {
-  if (machineCode === undefined) return [];
-  const distinct = new Map(kernels.map((kernel) => [kernel.key, kernel]));
-  return [...distinct.values()].flatMap((kernel) => kernel.machineKernel?.(machineCode.level) ?? []);
 }
 
 /** Replaces the functions of compiled kernels by machine code for the same keys. Without `machineCode` nothing is replaced. */
@@ -39,16 +57,25 @@ export function withMachineCode(
   machineCode: MachineCode | undefined,
 ): CompiledKernels {
   const distinct = [...new Map(kernels.map((kernel) => [kernel.key, kernel])).values()];
-  if (machineCode === undefined || distinct.length === 0) return compiled;
-  const installed = machineCode.install(distinct);
+  return machineCode === undefined ? compiled : withInstalled(compiled, machineCode.install(distinct), memory, machineCode);
+}
+
+/** Adds the functions of installed kernels to compiled ones, or puts them in the place of functions with the same keys. */
+export function withInstalled(
+  compiled: CompiledKernels,
+  installed: readonly InstalledKernel[],
+  memory: WasmMemory,
+  { module, bind }: Pick<MachineCode, "module" | "bind">,
+): CompiledKernels {
+  if (installed.length === 0) return compiled;
   return {
     ...compiled,
-    functions: withBound(compiled.functions, installed, memory, machineCode.bind),
-    machineCode: { module: machineCode.module, kernels: installed },
+    functions: withBound(compiled.functions, installed, memory, bind),
+    machineCode: { module, kernels: installed },
   };
 }
 
-/** The functions by key, in their order; installed kernels replace functions with the same key. */
+/** The functions by key, in their order. Installed kernels replace functions with the same key; the others follow. */
 export function withBound(
   functions: ReadonlyMap<string, CompiledKernel>,
   installed: readonly InstalledKernel[],
@@ -56,6 +83,6 @@ export function withBound(
   bind: BindMachineKernel,
 ): ReadonlyMap<string, CompiledKernel> {
   const bound = new Map(functions);
-  for (const kernel of installed) if (bound.has(kernel.key)) bound.set(kernel.key, bind(kernel, memory));
+  for (const kernel of installed) bound.set(kernel.key, bind(kernel, memory));
   return bound;
 }

@@ -45,19 +45,21 @@ type SavedRegister =
   | "r15";
 
 /** The code of a kernel: a function in the System V calling convention. */
-export type MachineFunction = Pick<MachineKernel, "code" | "stackChanges">;
+export interface MachineFunction {
+  /** Position-independent code. */
+  readonly code: Uint8Array<ArrayBuffer>;
+  /** The arguments of the function, each of 64 bits. Default: the dynamic sizes, the addresses of the parameters, the first piece and the end of the pieces. */
+  readonly arguments?: readonly MachineArgument[];
+  /** How the code moves the stack pointer, for debuggers and profilers. Default: not known, so that they see no callers of the kernel. */
+  readonly stackChanges?: readonly StackChange[];
+}
 
-/** A kernel as machine code, in place of the WebAssembly function of the same key: see `Kernel.machineKernel`. */
-export interface MachineKernel {
+/** A kernel as machine code, in place of the WebAssembly function of the same key. Generated from `Kernel.machine` by the table in `families.ts`. */
+export interface MachineKernel extends MachineFunction {
   /** Key of the kernel that it replaces: see `Kernel.key`. */
   readonly key: string;
   readonly level: X64Level;
-  /** Position-independent code of one function in the System V calling convention. */
-  readonly code: Uint8Array<ArrayBuffer>;
-  /** The arguments of the function, each of 64 bits. */
   readonly arguments: readonly MachineArgument[];
-  /** How the code moves the stack pointer, for debuggers and profilers. Default: not known, so that they see no callers of the kernel. */
-  readonly stackChanges?: readonly StackChange[];
 }
 
 /** A kernel whose code is in executable memory of this process. Can be posted to other threads. */

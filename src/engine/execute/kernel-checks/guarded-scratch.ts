@@ -15,9 +15,9 @@ export class GuardedScratch {
   readonly #withMachineCode: ReadonlySet<string>;
 
   /** Takes what the kernels need from the memory. */
-  constructor(memory: EngineMemory, kernels: readonly Pick<Kernel, "key" | "scratchBytes" | "machineKernel">[]) {
+  constructor(memory: EngineMemory, kernels: readonly Pick<Kernel, "key" | "scratchBytes" | "machine">[]) {
     this.#memory = memory;
-    this.#withMachineCode = new Set(kernels.flatMap(({ key, machineKernel }) => (machineKernel === undefined ? [] : [key])));
+    this.#withMachineCode = new Set(kernels.flatMap(({ key, machine }) => (machine === undefined ? [] : [key])));
     const bytes = Math.max(0, ...kernels.map(({ scratchBytes }) => scratchBytes)) + guardBytes;
     this.#start = memory.pack({ source: toLiteral("uint8", [0], []), layout: "scratch", bytes, packStored: () => {} }, false);
   }

@@ -13,6 +13,7 @@ import { InterpreterAnswers, interpretedNames } from "../interpreter-checks/know
 import type { KernelSelfTest } from "../../../kernels/kernel-entry.ts";
 import type { KernelMachine, X64Level } from "../../../kernels/simd-levels.ts";
 import type { QuantizedBlocks } from "../../ir/lazy-storage.ts";
+import type { Literal } from "../../ir/literal.ts";
 import { BlockKernels } from "../block-kernels.ts";
 import { elementwiseFunctions } from "./elementwise-functions.ts";
 import type { CheckCase } from "./case-builder.ts";
@@ -55,6 +56,8 @@ export class KernelChecks {
   /** By name of the function: undefined when it is right, otherwise what is wrong. */
   readonly #results = new Map<string, string | undefined>();
   readonly #cases: MadeCases = new Map();
+  /** What the interpreter computed of cases, which are checked in WebAssembly and in machine code. */
+  readonly #interpreted = new WeakMap<CheckCase, readonly Literal[]>();
   readonly #blockKernels: BlockKernels;
   readonly #selfTests = new Map<string, KernelSelfTest>();
   /** Formats whose decoders gave the known answers. */
@@ -164,12 +167,11 @@ export class KernelChecks {
 
   /**
    * Compares results of the interpreter for a model with known answers: these operations, by `interpretedNames`, and the computations that excluded functions
-   * of generated code were compared with, since the function may be right and the interpreter wrong. Throws VERIFICATION_FAILED, which names the operation.
+   * of generated code were compared with, since the function may be right and the interpreter wrong. Records what passed. Throws VERIFICATION_FAILED, which names the operation.
    */
   async checkInterpreter(operations: Iterable<string>, excluded: Iterable<string>): Promise<void> {
     const compared = [...excluded].flatMap((name) => this.#comparedOperations.get(name) ?? []);
     const names = [...operations, ...compared];
-    if (names.every((name) => this.#operations.get(name) === undefined && this.#operations.has(name))) return;
     await this.#checkOperations(names);
     this.remember();
     for (const name of names) {
@@ -297,7 +299,10 @@ export class KernelChecks {
   }
 
   #functionCases({ name, step }: KernelFunction): readonly CheckCase[] {
-    return step === undefined ? this.#getCases(name) : elementwiseCases(name, step);
+    if (step === undefined) return this.#getCases(name);
+    const cases = this.#cases.get(name) ?? elementwiseCases(name, step);
+    this.#cases.set(name, cases);
+    return cases;
   }
 
   #getCases(name: string): readonly CheckCase[] {
@@ -312,7 +317,12 @@ export class KernelChecks {
   /** What is wrong with each case. All run as one graph; if that throws, each runs alone. `machineCode`: see `RunCasesOptions`. */
   #run(cases: readonly CheckCase[], machineCode?: MachineCode): readonly (string | undefined)[] {
     try {
-      return runCases(cases, { features: this.#features, compile: this.#compile, machineCode });
+      return runCases(cases, {
+        features: this.#features,
+        compile: this.#compile,
+        machineCode,
+        interpreted: this.#interpreted,
+      });
     } catch (error) {
       if (cases.length === 1) return [`it stopped: ${getMessage(error)}`];
       return cases.flatMap((each) => this.#run([each], machineCode));

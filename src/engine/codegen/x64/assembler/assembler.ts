@@ -280,6 +280,11 @@ export class Assembler {
     this.jump(start, "nz");
   }
 
+  /** Appends the bytes of an instruction that has no method. */
+  append(...bytes: readonly number[]): void {
+    this.#code.push(...bytes);
+  }
+
   /** Returns to the caller, with the upper halves of the vectors cleared, as functions in SSE need it. */
   return(): void {
     this.#code.push(0xc5, 0xf8, 0x77, 0xc3);

@@ -56,14 +56,9 @@ describe.each(["AVX2", "AVX-512"] as const)("convolutions in machine code with %
           x,
           weights: randomFloats((outChannels * inChannels * extent[0] * extent[1]) / groups, 2),
           bias: randomFloats(outChannels, 3),
+          y: new Float32Array(batch * outChannels * output[0] * output[1]),
         };
-        const { wasm, machine } = runBoth(
-          conv2d(request),
-          inputs,
-          batch * outChannels * output[0] * output[1] * 4,
-          machineCode,
-          calls,
-        );
+        const { wasm, machine } = runBoth(conv2d(request), inputs, machineCode, { calls });
         const numbers = (bytes: Uint8Array) => new Float32Array(bytes.slice().buffer);
         for (const each of machine) expect(numbers(each), JSON.stringify(request)).toEqual(numbers(wasm));
       }),

@@ -48,7 +48,12 @@ describe.each(["AVX2", "AVX-512"] as const)("windows over planes in machine code
         if (calls % 2 === 0) x[Math.floor(x.length / 3)] = Number.NaN;
         x[Math.floor(x.length / 2)] = Number.NEGATIVE_INFINITY;
         const inputs = { x, weights: randomFloats(channels * extent[0] * extent[1], 2), bias: randomFloats(channels, 3) };
-        const { wasm, machine } = runBoth(kernel, inputs, count * output[0] * output[1] * 4, machineCode, calls);
+        const { wasm, machine } = runBoth(
+          kernel,
+          { ...inputs, y: new Float32Array(count * output[0] * output[1]) },
+          machineCode,
+          { calls },
+        );
         const numbers = (bytes: Uint8Array) => new Float32Array(bytes.slice().buffer);
         for (const each of machine) expect(numbers(each), kernel.key).toEqual(numbers(wasm));
       }),

@@ -2,9 +2,8 @@
  * Windows that slide over one plane after the other, as machine code: depthwise convolution and pooling in float32, on the pieces of the WebAssembly kernels. Planes
  * are copied to scratch memory first, see `PlaneLayout`. A tile has the positions of some neighbouring vectors in some rows, which read each weight together.
  */
-import type { Activation } from "../../../ir/operations.ts";
 import type { X64Level } from "../../../../kernels/simd-levels.ts";
-import { type ResolvedWindow, isUnrolled } from "../../wasm/kernels/convolution/window.ts";
+import { isUnrolled } from "../../wasm/kernels/convolution/window.ts";
 import { floatBytes, indices } from "../../wasm/kernels/loops/lanes.ts";
 import type { Memory, Vector } from "../assembler/operands.ts";
 import { RegisterPool } from "../assembler/register-pool.ts";
@@ -15,19 +14,7 @@ import { emitLanes } from "../lanewise/emit-lanes.ts";
 import type { LaneProgram } from "../lanewise/lane-program.ts";
 import type { MachineFunction } from "../machine-kernel.ts";
 import { PlaneLayout, emitPlaneCopy, fillPlane } from "./plane-layout.ts";
-
-/** A window over planes, and what is computed of the elements below it. */
-export interface WindowFunction {
-  readonly window: ResolvedWindow;
-  /**
-   * A sum of products with the weights of the channel, which begins with its bias; the maximum; or the sum times `share`. Weights of channel c of `channels` are at
-   * c * taps.
-   */
-  readonly compute:
-    | { readonly kind: "weights"; readonly channels: number; readonly bias: boolean; readonly activation: Activation }
-    | { readonly kind: "max" }
-    | { readonly kind: "sum"; readonly share: number };
-}
+import type { WindowFunction } from "../../wasm/kernels/convolution/window-function.ts";
 
 /** Sums of a tile. They leave 7 registers in VEX, which the weights and activations need. */
 const maxSums = 8;
@@ -39,14 +26,14 @@ const orderedComparison = 7;
 const unorderedComparison = 3;
 
 /** Whether there is machine code for windows. */
-export function hasWindowFunction({ window }: WindowFunction): boolean {
+function hasWindowFunction({ window }: WindowFunction): boolean {
   const isEmpty = window.input[0] * window.input[1] * window.output[0] * window.output[1] === 0;
-  return isUnrolled(window) && window.strides[1] <= maxStride && !isEmpty && windowScratchBytes(window) < maxPlaneBytes;
+  return isUnrolled(window) && window.strides[1] <= maxStride && !isEmpty && new PlaneLayout(window).bytes < maxPlaneBytes;
 }
 
-/** Bytes of scratch memory of a window function. */
-export function windowScratchBytes(window: ResolvedWindow): number {
-  return new PlaneLayout(window).bytes;
+/** Bytes of scratch memory of a window function; 0 where there is no machine code. */
+export function windowFunctionScratchBytes(given: WindowFunction): number {
+  return hasWindowFunction(given) ? new PlaneLayout(given.window).bytes : 0;
 }
 
 /** Generates a function of x, then weights and bias if there are any, y, scratch, the first plane and the end of the planes. */

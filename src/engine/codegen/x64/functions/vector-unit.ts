@@ -72,3 +72,6 @@ export class VectorUnit {
     return tailMask;
   }
 }
+
+/** What the code of a program on lanes needs of a unit. */
+export type LaneUnit = Pick<VectorUnit, "asm" | "hasEvex" | "splat">;

@@ -2,7 +2,7 @@
 import { at, required } from "../../../../contract/checked.ts";
 import type { ConstantMemory, MaskRegister, Vector } from "../assembler/operands.ts";
 import type { RegisterPool } from "../assembler/register-pool.ts";
-import type { VectorUnit } from "../functions/vector-unit.ts";
+import type { LaneUnit } from "../functions/vector-unit.ts";
 import {
   compared,
   floatPredicates,
@@ -26,12 +26,12 @@ type Operand = Vector | ConstantMemory;
  * Generates the code of a program and returns the register of its result, which is taken out of `pool` and belongs to the caller. Input registers keep their values.
  * Changes mask register 2. Throws RangeError if the pool has too few registers.
  */
-export function emitLanes(unit: VectorUnit, program: LaneProgram, inputs: readonly Vector[], pool: RegisterPool<Vector>): Vector {
+export function emitLanes(unit: LaneUnit, program: LaneProgram, inputs: readonly Vector[], pool: RegisterPool<Vector>): Vector {
   return new LaneEmitter(unit, program, inputs, pool).emit();
 }
 
 class LaneEmitter {
-  readonly #unit: VectorUnit;
+  readonly #unit: LaneUnit;
   readonly #program: LaneProgram;
   readonly #inputs: readonly Vector[];
   readonly #pool: RegisterPool<Vector>;
@@ -39,7 +39,7 @@ class LaneEmitter {
   readonly #uses: number[];
   readonly #registers = new Map<number, Vector>();
 
-  constructor(unit: VectorUnit, program: LaneProgram, inputs: readonly Vector[], pool: RegisterPool<Vector>) {
+  constructor(unit: LaneUnit, program: LaneProgram, inputs: readonly Vector[], pool: RegisterPool<Vector>) {
     this.#unit = unit;
     this.#program = program;
     this.#inputs = inputs;

@@ -1,14 +1,14 @@
 import fc from "fast-check";
-import { beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { KernelMemory, features, randomFloats, randomNumbers } from "../../../../../test/engine/kernel-memory.ts";
-import { MachineLevel } from "../../../../../test/engine/machine-level.ts";
+import { expectSameBits, openLevel } from "../../../../../test/engine/machine-kernels.ts";
 import { amount } from "../../../../../test/fixtures/slow.ts";
 import { x64Levels } from "../../../../kernels/simd-levels.ts";
 import { type ByteMatmulRequest, byteMatmul } from "../../wasm/kernels/quantized/byte-matmul.ts";
 import { rowBytes } from "../../wasm/kernels/quantized/byte-layout.ts";
 import { fitsBytes, packBytes, packedBytesLength } from "../../wasm/kernels/quantized/pack-bytes.ts";
 import { quantizeRows } from "../../wasm/kernels/quantized/quantize-rows.ts";
-import { machineByteMatmul } from "./byte-matmul.ts";
+import type { MachineCode } from "../index.ts";
 
 const operandNames = ["a", "b", "aScale", "bScale", "bias", "residual", "c"] as const;
 
@@ -24,12 +24,10 @@ function quantized(rows: number, columns: number, zeroPoint: number): Uint8Array
 }
 
 describe.each(x64Levels)("products of bytes in machine code with %s", (level) => {
-  let machine: MachineLevel;
-  beforeAll(() => {
-    machine = MachineLevel.open(level);
-  });
+  const opened = openLevel(level);
+  const machineCode = opened as MachineCode;
   beforeEach(({ skip }) => {
-    skip(machine.problem !== undefined, machine.problem);
+    skip(typeof opened === "string", String(opened));
     skip(features.byteDot !== "unsigned", "this Node.js has no dot product of bytes");
   });
 
@@ -50,7 +48,7 @@ describe.each(x64Levels)("products of bytes in machine code with %s", (level) =>
       residual: randomFloats(m * n, 5),
       c: new Float32Array(m * n),
     };
-    machine.expectSameBits(byteMatmul(request), machineByteMatmul(request, level), operands, last, splits);
+    expectSameBits(byteMatmul(request), operands, machineCode, { calls: splits, last });
   }
 
   it("gives the bits of WebAssembly for any sizes and outputs, in one call or several", () => {

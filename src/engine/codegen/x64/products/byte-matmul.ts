@@ -20,8 +20,8 @@ import {
 } from "../../wasm/kernels/quantized/byte-layout.ts";
 import { tileColumns } from "../../wasm/kernels/matmul/micro-kernel.ts";
 import type { Vector } from "../assembler/operands.ts";
-import { FloatCode } from "../math/float-code.ts";
-import type { MachineKernel } from "../machine-kernel.ts";
+import { FloatCode } from "../float-code.ts";
+import type { MachineFunction } from "../machine-kernel.ts";
 import { type VectorTarget, openAssembler, vectorTarget } from "../vector-target.ts";
 import { ProductLoops, type ProductShape, type TileGenerator, type TilePlace, productArguments } from "./product-loops.ts";
 import { TileColumns, emitStoreTile } from "./store-tile.ts";
@@ -32,9 +32,8 @@ const unrolledSteps = 4;
 const factorOffset = 4;
 
 /** The machine code for a product. */
-export function machineByteMatmul(request: ByteMatmulRequest, level: X64Level): MachineKernel {
+export function machineByteMatmul(request: ByteMatmulRequest, level: X64Level): MachineFunction {
   const target = vectorTarget(level);
-  const kernel = byteMatmul(request);
   const { m, n, k, output } = request;
   const isWide = target.lanes === 16;
   const shape: ProductShape = {
@@ -53,10 +52,8 @@ export function machineByteMatmul(request: ByteMatmulRequest, level: X64Level): 
     return { prepare: () => tile.prepare(), tile: (rows) => tile.emit(rows) };
   };
   return {
-    key: kernel.key,
-    level,
     ...new ProductLoops(asm, shape, generate).emit(),
-    arguments: productArguments(kernel, shape),
+    arguments: productArguments(byteMatmul(request), shape),
   };
 }
 

@@ -1,7 +1,7 @@
 /** A tile of a float32 product: some rows and panels of columns, whose sums are in registers while k runs. */
 import { at } from "../../../../contract/checked.ts";
 import type { Memory, Register, Vector } from "../assembler/operands.ts";
-import type { FloatCode } from "../math/float-code.ts";
+import type { FloatCode } from "../float-code.ts";
 import { indices } from "../../wasm/kernels/loops/lanes.ts";
 
 /** The operands of a tile. All distances are in bytes. */

@@ -1,27 +1,24 @@
 import fc from "fast-check";
-import { beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { KernelMemory, randomFloats } from "../../../../../test/engine/kernel-memory.ts";
-import { MachineLevel } from "../../../../../test/engine/machine-level.ts";
+import { expectSameBits, openLevel, runMachineCode } from "../../../../../test/engine/machine-kernels.ts";
 import { amount } from "../../../../../test/fixtures/slow.ts";
 import { x64Levels } from "../../../../kernels/simd-levels.ts";
 import { type MatmulRequest, matmul } from "../../wasm/kernels/matmul/matmul.ts";
 import { packMatmulWeights, packedMatmulLength } from "../../wasm/kernels/matmul/weight-packing.ts";
-import { machineMatmul } from "./matmul.ts";
+import type { MachineCode } from "../index.ts";
 
 const operandNames = ["a", "b", "bias", "residual", "c"] as const;
 
 describe.each(x64Levels.filter((level) => level !== "AVX-512 VNNI"))("float32 products in machine code with %s", (level) => {
-  let machine: MachineLevel;
-  beforeAll(() => {
-    machine = MachineLevel.open(level);
-  });
-  beforeEach(({ skip }) => skip(machine.problem !== undefined, machine.problem));
+  const opened = openLevel(level);
+  const machineCode = opened as MachineCode;
+  beforeEach(({ skip }) => skip(typeof opened === "string", String(opened)));
 
   /** Both kernels on the same operands, the machine code in so many calls. `last`: the operand at the end of the memory. */
   function expectEqual(request: MatmulRequest, splits: number, last: (typeof operandNames)[number]): void {
     const { m, n, k } = request;
     const kernel = matmul(request);
-    const code = machineMatmul(request, level)!;
     const wide = { k, n, panelColumns: 16 } as const;
     const packed = new Float32Array(packedMatmulLength(wide));
     packMatmulWeights(packed, randomFloats(k * n, 2), wide);
@@ -32,7 +29,7 @@ describe.each(x64Levels.filter((level) => level !== "AVX-512 VNNI"))("float32 pr
       residual: randomFloats(m * n, 4),
       c: new Float32Array(m * n),
     };
-    machine.expectSameBits(kernel, code, operands, last, splits);
+    expectSameBits(kernel, operands, machineCode, { calls: splits, last });
   }
 
   it("gives the bits of WebAssembly for any sizes, in one call or several", () => {
@@ -80,9 +77,8 @@ describe.each(x64Levels.filter((level) => level !== "AVX-512 VNNI"))("float32 pr
     const a = memory.put(randomFloats(33, 2));
     const [apart, inPlace] = [memory.room(Float32Array, 231), memory.put(randomFloats(231, 3))];
     const residual = memory.put(randomFloats(231, 3));
-    const code = machineMatmul(request, level)!;
-    machine.run(memory, kernel, code, [a.offset, packed.offset, residual.offset, apart.offset]);
-    machine.run(memory, kernel, code, [a.offset, packed.offset, inPlace.offset, inPlace.offset]);
+    runMachineCode(memory, kernel, [a.offset, packed.offset, residual.offset, apart.offset], machineCode);
+    runMachineCode(memory, kernel, [a.offset, packed.offset, inPlace.offset, inPlace.offset], machineCode);
     expect(inPlace.data).toEqual(apart.data);
   });
 });

@@ -6,8 +6,8 @@ import type { X64Level } from "../../../../kernels/simd-levels.ts";
 import { type MatmulRequest, matmul, matmulTiling } from "../../wasm/kernels/matmul/matmul.ts";
 import { widePanelColumns } from "../../wasm/kernels/matmul/weight-packing.ts";
 import { floatBytes } from "../../wasm/kernels/loops/lanes.ts";
-import { FloatCode } from "../math/float-code.ts";
-import type { MachineKernel } from "../machine-kernel.ts";
+import { FloatCode } from "../float-code.ts";
+import type { MachineFunction } from "../machine-kernel.ts";
 import { type VectorTarget, openAssembler, vectorTarget } from "../vector-target.ts";
 import { emitFloatTile } from "./float-tile.ts";
 import { ProductLoops, type ProductShape, type TileGenerator, knownRows, productArguments } from "./product-loops.ts";
@@ -16,18 +16,15 @@ import { TileColumns, emitStoreTile } from "./store-tile.ts";
 const panelRowBytes = widePanelColumns * floatBytes;
 
 /** The machine code for a product; undefined for weights in panels that vectors of this width do not fill. */
-export function machineMatmul(request: MatmulRequest, level: X64Level): MachineKernel | undefined {
+export function machineMatmul(request: MatmulRequest, level: X64Level): MachineFunction | undefined {
   if (request.panelColumns !== widePanelColumns) return undefined;
   const target = vectorTarget(level);
-  const kernel = matmul(request);
   const shape = productShape(request, target);
   const { asm, vectors } = openAssembler(target);
   const code = new FloatCode(asm, vectors);
   return {
-    key: kernel.key,
-    level,
     ...new ProductLoops(asm, shape, tileGenerator(code, request, target)).emit(),
-    arguments: productArguments(kernel, shape),
+    arguments: productArguments(matmul(request), shape),
   };
 }
 

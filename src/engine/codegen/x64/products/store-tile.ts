@@ -1,13 +1,13 @@
 /** The end of a tile of sums: residual and activation, and its store. */
-import { at, required } from "../../../../contract/checked.ts";
 import type { MaskRegister, Memory, Register, Vector } from "../assembler/operands.ts";
-import { emitActivation } from "../math/activation.ts";
-import type { FloatCode } from "../math/float-code.ts";
+import { activationProgram } from "../lanewise/activation.ts";
+import { emitLanes } from "../lanewise/emit-lanes.ts";
+import type { FloatCode } from "../float-code.ts";
 import type { Epilogue } from "../../wasm/kernels/matmul/epilogue.ts";
 import { floatBytes, indices } from "../../wasm/kernels/loops/lanes.ts";
 
-/** Mask register of the last vector of a row. Activations use k1. */
-const tailMask = 2;
+/** Mask register of the last vector of a row. Programs on lanes use k2. */
+const tailMask = 1;
 
 /** The columns of a tile, the last vector of which may be partial. Loads and stores access no element beyond them. */
 export class TileColumns {
@@ -98,9 +98,9 @@ export interface StoredTile extends Epilogue {
 export function emitStoreTile(code: FloatCode, tile: StoredTile): void {
   const { asm, vectors } = code;
   const { sums, columns, c, residualAt, rowBytes, activation, residual } = tile;
-  const isCheap = activation === "none" || activation === "relu";
+  const program = activation === "relu" ? undefined : activationProgram(activation);
+  const isCheap = program === undefined;
   const isLate = residual === "after-activation";
-  const width = indices(columns.vectors);
   const place = (base: Register, row: number, vector: number): Memory => ({
     base,
     displacement: row * rowBytes + vector * (asm.target.bits / 32) * floatBytes,
@@ -108,30 +108,31 @@ export function emitStoreTile(code: FloatCode, tile: StoredTile): void {
   sums.forEach((row, r) =>
     row.forEach((sum, v) => {
       if (residual === "before-activation") columns.add(sum, v, place(residualAt, r, v));
-      if (isCheap) emitActivation(code, activation, sum);
+      if (activation === "relu") code.clampToZero(sum);
       if (isCheap && isLate) columns.add(sum, v, place(residualAt, r, v));
       columns.store(place(c, r, v), v, sum);
     }),
   );
-  if (isCheap) return;
+  if (program === undefined) return;
   const [counter, output, added] = tile.free;
   asm.move(output, c);
   if (isLate) asm.move(added, residualAt);
   asm.loadImmediate(counter, sums.length);
-  // The registers of the sums serve as temporaries, except those of one row.
-  const kept = required(sums[0], "the first row of a tile");
-  const others = sums.slice(1).flat();
-  vectors.release(...others.toReversed());
+  // The registers of the sums serve as temporaries.
+  const stored = sums.flat();
+  vectors.release(...stored.toReversed());
   asm.countDown(counter, () => {
-    for (const v of width) {
-      const x = at(kept, v);
+    for (const v of indices(columns.vectors)) {
+      const x = vectors.take();
       columns.load(x, v, place(output, 0, v));
-      emitActivation(code, activation, x);
-      if (isLate) columns.add(x, v, place(added, 0, v));
-      columns.store(place(output, 0, v), v, x);
+      const result = emitLanes(code, program, [x], vectors);
+      vectors.release(x);
+      if (isLate) columns.add(result, v, place(added, 0, v));
+      columns.store(place(output, 0, v), v, result);
+      vectors.release(result);
     }
     asm.add(output, rowBytes);
     if (isLate) asm.add(added, rowBytes);
   });
-  for (const register of others) vectors.takeNamed(register);
+  for (const register of stored) vectors.takeNamed(register);
 }

@@ -1,11 +1,10 @@
 /** Scale and zero point of dynamic quantization as machine code: what the WebAssembly kernel `quantizationRange` computes for the same request, with the same bits. */
 import { at } from "../../../../contract/checked.ts";
-import type { X64Level } from "../../../../kernels/simd-levels.ts";
 import { type QuantizationRangeRequest, quantizationRange } from "../../wasm/kernels/quantized/quantize.ts";
 import { floatBytes, indices, laneCount } from "../../wasm/kernels/loops/lanes.ts";
 import { Assembler } from "../assembler/assembler.ts";
 import type { Memory, Vector } from "../assembler/operands.ts";
-import type { MachineArgument, MachineFunction, MachineKernel } from "../machine-kernel.ts";
+import type { MachineArgument, MachineFunction } from "../machine-kernel.ts";
 
 const maxQuantum = 255;
 /** Vectors of one pass through the loop: minima, maxima and signs of NaN of each are independent. */
@@ -23,16 +22,14 @@ const [minima, maxima, strange] = [
 const [x, free, scale, width] = [12, 13, 14, 15] as const;
 
 /** The machine code for the range of rows. Vectors of 256 bits at every level: it waits for memory. */
-export function machineQuantizationRange(request: QuantizationRangeRequest, level: X64Level): MachineKernel {
-  const { key, parameters, dynamicSizes } = quantizationRange(request);
+export function machineQuantizationRange(request: QuantizationRangeRequest): MachineFunction {
+  const { parameters, dynamicSizes } = quantizationRange(request);
   const address = (name: string, pieceBytes: number): MachineArgument => ({
     kind: "address",
     operand: dynamicSizes.length + parameters.indexOf(name),
     pieceBytes,
   });
   return {
-    key,
-    level,
     ...emitCode(request.columns % laneCount),
     arguments: [
       address("x", 0),

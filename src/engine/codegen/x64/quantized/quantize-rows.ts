@@ -7,8 +7,8 @@ import { normOffset, rowBytes, runSteps, stepDepth } from "../../wasm/kernels/qu
 import { type QuantizeRowsRequest, quantizeRows } from "../../wasm/kernels/quantized/quantize-rows.ts";
 import { floatBytes } from "../../wasm/kernels/loops/lanes.ts";
 import type { Vector } from "../assembler/operands.ts";
-import { FloatCode } from "../math/float-code.ts";
-import type { MachineArgument, MachineFunction, MachineKernel } from "../machine-kernel.ts";
+import { FloatCode } from "../float-code.ts";
+import type { MachineArgument, MachineFunction } from "../machine-kernel.ts";
 import { TileColumns } from "../products/store-tile.ts";
 import { type VectorTarget, openAssembler, vectorTarget } from "../vector-target.ts";
 
@@ -22,17 +22,15 @@ const roundingBits = new Int32Array(Float32Array.of(roundingBase).buffer)[0] ?? 
 const [toNearest, up] = [8, 10];
 
 /** The machine code for rows of bytes. */
-export function machineQuantizeRows(request: QuantizeRowsRequest, level: X64Level): MachineKernel {
+export function machineQuantizeRows(request: QuantizeRowsRequest, level: X64Level): MachineFunction {
   const { columns } = request;
-  const { key, parameters } = quantizeRows(request);
+  const { parameters } = quantizeRows(request);
   const address = (name: string, pieceBytes: number): MachineArgument => ({
     kind: "address",
     operand: parameters.indexOf(name),
     pieceBytes,
   });
   return {
-    key,
-    level,
     ...new QuantizeRowsCode(columns, vectorTarget(level)).emit(),
     arguments: [
       address("x", columns * floatBytes),

@@ -1,23 +1,20 @@
 import fc from "fast-check";
-import { beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { KernelMemory, features, randomFloats } from "../../../../../test/engine/kernel-memory.ts";
-import { MachineLevel } from "../../../../../test/engine/machine-level.ts";
+import { expectSameBits, openLevel, runMachineCode } from "../../../../../test/engine/machine-kernels.ts";
 import { amount } from "../../../../../test/fixtures/slow.ts";
 import { x64Levels } from "../../../../kernels/simd-levels.ts";
 import { getSteps, rowBytes } from "../../wasm/kernels/quantized/byte-layout.ts";
 import { type QuantizationRangeRequest, quantizationRange } from "../../wasm/kernels/quantized/quantize.ts";
 import { quantizeRows } from "../../wasm/kernels/quantized/quantize-rows.ts";
-import { machineQuantizationRange } from "./quantization-range.ts";
-import { machineQuantizeRows } from "./quantize-rows.ts";
+import type { MachineCode } from "../index.ts";
 
 const specials = [Number.NaN, -Number.NaN, Infinity, -Infinity, -0, 1e-40, 3e38];
 
 describe.each(x64Levels.filter((level) => level !== "AVX-512 VNNI"))("quantization in machine code with %s", (level) => {
-  let machine: MachineLevel;
-  beforeAll(() => {
-    machine = MachineLevel.open(level);
-  });
-  beforeEach(({ skip }) => skip(machine.problem !== undefined, machine.problem));
+  const opened = openLevel(level);
+  const machineCode = opened as MachineCode;
+  beforeEach(({ skip }) => skip(typeof opened === "string", String(opened)));
 
   const size = (max: number) => fc.integer({ min: 1, max });
   const floats = (count: number, seed: number, isSpecial: boolean): Float32Array =>
@@ -34,7 +31,7 @@ describe.each(x64Levels.filter((level) => level !== "AVX-512 VNNI"))("quantizati
     const scale = { scale: new Float32Array(request.rows) };
     const zeroPoint = { zeroPoint: new Uint8Array(request.rows) };
     const operands = output === "scale" ? { x, ...zeroPoint, ...scale } : { x, ...scale, ...zeroPoint };
-    machine.expectSameBits(quantizationRange(request), machineQuantizationRange(request, level), operands, "x", splits);
+    expectSameBits(quantizationRange(request), operands, machineCode, { calls: splits, last: "x" });
   }
 
   it("gives the bytes, norms and factors of WebAssembly", ({ skip }) => {
@@ -57,7 +54,7 @@ describe.each(x64Levels.filter((level) => level !== "AVX-512 VNNI"))("quantizati
         memory.run(kernel, offsets);
         const expected = meaning();
         y.data.fill(0x5a);
-        machine.run(memory, kernel, machineQuantizeRows(request, level), offsets, splits);
+        runMachineCode(memory, kernel, offsets, machineCode, splits);
         expect(Buffer.compare(meaning(), expected), JSON.stringify({ ...request, zeroPoint, isSpecial })).toBe(0);
       }),
       { numRuns: amount(200, 25) },

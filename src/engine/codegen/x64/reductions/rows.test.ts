@@ -20,7 +20,7 @@ describe.each(["AVX2", "AVX-512"] as const)("rows in machine code with %s", (lev
   ): string | void {
     const machineCode = openLevel(level);
     if (typeof machineCode === "string") return machineCode;
-    const { wasm, machine } = runBoth(kernel, inputs, count * 4, machineCode, calls);
+    const { wasm, machine } = runBoth(kernel, { ...inputs, y: new Float32Array(count) }, machineCode, { calls });
     const numbers = (bytes: Uint8Array) => new Float32Array(bytes.slice().buffer);
     for (const each of machine) expect(largestError(numbers(each), numbers(wasm)), kernel.key).toBeLessThan(tolerance);
     expect(machine[1]).toEqual(machine[0]);

@@ -3,6 +3,7 @@
  * are summed exactly in int32 for each group, then scaled and summed in float32. One row reads the codes as they lie. Several rows widen a panel to 16-bit integers
  * once and use it for all of them; each row gets the bits that it gets alone.
  */
+import type { X64Level } from "../../../../../kernels/simd-levels.ts";
 import type { Activation } from "../../../../ir/operations.ts";
 import { at as item } from "../../../../../contract/checked.ts";
 import type { I32, Local, V128 } from "../../assembler/expression.ts";
@@ -40,6 +41,8 @@ export interface BlockMatmulRequest {
   readonly bias?: boolean;
   readonly activation?: Activation;
   readonly residual?: Epilogue["residual"];
+  /** Level of the machine code that computes the product. Default: WebAssembly computes it. */
+  readonly machineLevel?: X64Level | undefined;
 }
 
 const multiplyAddsPerNanosecond = 20;
@@ -57,7 +60,7 @@ function widePanelBytes({ depth }: BlockLayout, k: number): number {
  * columns.
  */
 export function blockMatmul(request: BlockMatmulRequest): Kernel {
-  const { m, n, k, format, bias = false, activation = "none", residual = "none" } = request;
+  const { m, n, k, format, bias = false, activation = "none", residual = "none", machineLevel } = request;
   const layout = blockLayout(format);
   const panels = Math.ceil(n / tileColumns);
   const lastColumns = n - (panels - 1) * tileColumns;
@@ -75,6 +78,7 @@ export function blockMatmul(request: BlockMatmulRequest): Kernel {
     pieces: panels,
     pieceNanoseconds: (m * n * k) / panels / multiplyAddsPerNanosecond + 1,
     scratchBytes: isRow ? 0 : widePanelBytes(layout, k),
+    machine: machineLevel && { request, level: machineLevel },
     emit(f, { a, b, c, bias: biasAt, residual: residualAt, scratch }, from, to, { rowBlocks: blocks }) {
       const emit = isTernary ? emitTernaryRows : emitRows;
       f.range(from, to, 1, (panel) => {

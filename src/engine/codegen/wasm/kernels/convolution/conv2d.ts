@@ -15,7 +15,7 @@ import { floatBytes, laneCount } from "../loops/lanes.ts";
 import { emitMicroKernel, int32TileArithmetic, tileColumns, tileRows } from "../matmul/micro-kernel.ts";
 import { copyPanel } from "../matmul/panel-copy.ts";
 import { storeTile } from "../matmul/epilogue.ts";
-import { convolutionScratchBytes, machineConvolution } from "../../../x64/convolution/convolution.ts";
+import { machineScratchBytes } from "../../../x64/index.ts";
 import { depthwise } from "./depthwise.ts";
 import { copyVolumePatch, copyPatch } from "./im2col.ts";
 import { type DepthWindow, type ResolvedWindow, type KernelWindow, resolveWindow } from "./window.ts";
@@ -68,7 +68,7 @@ export function conv2d(request: Conv2dRequest): Kernel {
   const panels = Math.ceil(width / tileColumns);
   const depth = getDepth(layer);
   const [inPlanes, outPlanes] = [deep?.input ?? 1, deep?.output ?? 1];
-  const hasMachineCode = deep === undefined && type === "float32";
+  const machine = deep === undefined && type === "float32" ? { request: { ...layer, groups, bias } } : undefined;
   const planeBytes = (plane: readonly [number, number]): number => plane[0] * plane[1] * floatBytes;
   return defineKernel({
     family: "conv2d",
@@ -80,9 +80,9 @@ export function conv2d(request: Conv2dRequest): Kernel {
     pieceNanoseconds: (depth * Math.min(width, tileColumns) * layer.outputs) / multiplyAddsPerNanosecond + 20,
     scratchBytes: Math.max(
       Math.ceil(depth / laneCount) * laneCount * tileColumns * floatBytes,
-      hasMachineCode ? convolutionScratchBytes(layer) : 0,
+      machine === undefined ? 0 : machineScratchBytes("conv2d", machine.request),
     ),
-    machineFunction: (level) => (hasMachineCode ? machineConvolution({ ...layer, groups, bias }, level) : undefined),
+    machine,
     emit(f, { x, weights, y, bias: biasAt, scratch = x }, from, to) {
       f.range(from, to, 1, (piece) => {
         const places = [batch * groups, outPlanes, height, panels];

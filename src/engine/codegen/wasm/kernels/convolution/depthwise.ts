@@ -6,15 +6,11 @@ import { type Kernel, defineKernel } from "../../kernel.ts";
 import { activate } from "../../math/activation.ts";
 import { offsetBy } from "../loops/addressing.ts";
 import { floatBytes, storeLanes } from "../loops/lanes.ts";
-import {
-  type WindowFunction,
-  hasWindowFunction,
-  machineWindow,
-  windowScratchBytes,
-} from "../../../x64/convolution/sliding-window.ts";
+import { machineScratchBytes } from "../../../x64/index.ts";
 import { copyPlane, fillMargins, isUnpadded, paddedPlaneBytes } from "./padded-plane.ts";
 import { forWindowPositions } from "./sliding-window.ts";
 import type { ResolvedWindow } from "./window.ts";
+import type { WindowFunction } from "./window-function.ts";
 
 /** Shapes and fused operations of one depthwise convolution kernel, with one output channel per input channel. */
 export interface DepthwiseRequest {
@@ -37,8 +33,8 @@ export function depthwise(request: DepthwiseRequest): Kernel {
   const { size, output } = window;
   const taps = size[0] * size[1];
   const copies = !isUnpadded(window);
-  const machine: WindowFunction = { window, compute: { kind: "weights", channels, bias, activation } };
-  const hasMachineCode = type === "float32" && hasWindowFunction(machine);
+  const sums: WindowFunction = { window, compute: { kind: "weights", channels, bias, activation } };
+  const machine = type === "float32" ? { request: sums } : undefined;
   return defineKernel({
     family: "depthwise",
     request: { channels, window, bias, activation, type },
@@ -47,8 +43,11 @@ export function depthwise(request: DepthwiseRequest): Kernel {
     outputs: ["y"],
     pieces: batch * channels,
     pieceNanoseconds: output[0] * output[1] * (taps * 0.1 + 1) + 20,
-    scratchBytes: Math.max(copies ? paddedPlaneBytes(window) : 0, hasMachineCode ? windowScratchBytes(window) : 0),
-    machineFunction: (level) => (hasMachineCode ? machineWindow(machine, level) : undefined),
+    scratchBytes: Math.max(
+      copies ? paddedPlaneBytes(window) : 0,
+      machine === undefined ? 0 : machineScratchBytes("depthwise", machine.request),
+    ),
+    machine,
     emit(f, { x, weights, y, bias: biasAt, scratch: scratchAt }, from, to) {
       const scratch = copies ? scratchAt : undefined;
       if (scratch !== undefined) fillMargins(f, window, scratch, 0);

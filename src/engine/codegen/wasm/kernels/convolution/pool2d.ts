@@ -6,15 +6,11 @@ import { f32x4, i32x4, v128 } from "../../assembler/vector.ts";
 import { type Kernel, defineKernel } from "../../kernel.ts";
 import { offsetBy } from "../loops/addressing.ts";
 import { floatBytes, storeLanes } from "../loops/lanes.ts";
-import {
-  type WindowFunction,
-  hasWindowFunction,
-  machineWindow,
-  windowScratchBytes,
-} from "../../../x64/convolution/sliding-window.ts";
+import { machineScratchBytes } from "../../../x64/index.ts";
 import { copyPlane, fillMargins, isUnpadded, paddedPlaneBytes } from "./padded-plane.ts";
 import { type WindowPosition, forWindowPositions } from "./sliding-window.ts";
 import { type ResolvedWindow, type KernelWindow, resolveWindow } from "./window.ts";
+import type { WindowFunction } from "./window-function.ts";
 
 /** Shapes and kind (max or average) of one 2-D pooling kernel. */
 export interface Pool2dRequest {
@@ -40,8 +36,8 @@ export function pool2d(request: Pool2dRequest): Kernel {
   const counts = kind === "average" && window.pads.some((pad, side) => pad !== countedPads[side]);
   const copies = !isUnpadded(window);
   const share = 1 / (size[0] * size[1]);
-  const machine: WindowFunction = { window, compute: kind === "max" ? { kind } : { kind: "sum", share } };
-  const hasMachineCode = !counts && hasWindowFunction(machine);
+  const pooling: WindowFunction = { window, compute: kind === "max" ? { kind } : { kind: "sum", share } };
+  const machine = counts ? undefined : { request: pooling };
   return defineKernel({
     family: "pool2d",
     request: { kind, window, countedPads: counts ? countedPads : undefined },
@@ -49,8 +45,11 @@ export function pool2d(request: Pool2dRequest): Kernel {
     outputs: ["y"],
     pieces: planes,
     pieceNanoseconds: output[0] * output[1] * (size[0] * size[1] * 0.1 + 1) + 20,
-    scratchBytes: Math.max(copies ? paddedPlaneBytes(window) : 0, hasMachineCode ? windowScratchBytes(window) : 0),
-    machineFunction: (level) => (hasMachineCode ? machineWindow(machine, level) : undefined),
+    scratchBytes: Math.max(
+      copies ? paddedPlaneBytes(window) : 0,
+      machine === undefined ? 0 : machineScratchBytes("pool2d", machine.request),
+    ),
+    machine,
     emit(f, { x, y, scratch: scratchAt }, from, to) {
       const scratch = copies ? scratchAt : undefined;
       const margin = kind === "max" ? Number.NEGATIVE_INFINITY : 0;

@@ -10,7 +10,6 @@ import { type Kernel, defineKernel } from "../../kernel.ts";
 import { minimum, addressAt, product, unravel } from "../loops/addressing.ts";
 import { contiguousStrides } from "../../../../ir/broadcast.ts";
 import { type Axis, collapseAxes } from "../loops/axes.ts";
-import { machineElementwise } from "../../../x64/elementwise/elementwise.ts";
 import { type RegisterValue, elementAddress, loadElements, storeElements } from "./registers.ts";
 import { type ElementwiseRequest, laneBytes } from "./request.ts";
 import { emitStep } from "./steps.ts";
@@ -44,8 +43,7 @@ export function elementwise(request: ElementwiseRequest): Kernel {
     outputs: ["output"],
     pieces: isOneRow ? Math.ceil(inner.size / blockElements) : rows,
     pieceNanoseconds: (isOneRow ? blockElements : inner.size) * (0.3 + 0.3 * steps.length) + 5,
-    machineFunction: (level) =>
-      machineElementwise({ inputs, steps, output, outer, strides: inner.strides, blockElements }, level),
+    machine: { request: { inputs, steps, output, outer, strides: inner.strides, blockElements } },
     emit(f, offsets, from, to, { size }) {
       const bases = [...inputs.map((_, index) => `input${index}`), "output"].map((name) => offsets[name] ?? i32.const(0));
       if (isOneRow) {

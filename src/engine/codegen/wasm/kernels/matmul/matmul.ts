@@ -73,6 +73,7 @@ export function matmul(request: MatmulRequest): Kernel {
     outputs: ["c"],
     pieces,
     pieceNanoseconds: (m * n * k) / pieces / multiplyAddsPerNanosecond + 1,
+    machine: { request },
     emit(f, { a, b, c, bias: biasAt, residual: residualAt }, from, to, { rowBlocks }) {
       /** The initial sums of a tile, and where it is stored. */
       const tileAt = ({ rowBlock, panel, columns }: Omit<TilePosition, "rows">): GemvPanel => {

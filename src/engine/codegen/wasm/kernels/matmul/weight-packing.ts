@@ -29,11 +29,15 @@ export function packMatmulWeights(
   weights: ArrayLike<number>,
   { k, n, panelColumns = tileColumns }: PackedShape,
 ): void {
+  const whole = n - (n % panelColumns);
   let place = 0;
-  for (let first = 0; first < n; first += panelColumns)
-    for (let row = 0; row < k; row += 1)
-      for (let column = first; column < first + panelColumns; column += 1, place += 1)
-        packed[place] = column < n ? (weights[row * n + column] as number) : 0;
+  for (let first = 0; first < whole; first += panelColumns)
+    for (let row = 0, from = first; row < k; row += 1, from += n, place += panelColumns)
+      for (let column = 0; column < panelColumns; column += 1) packed[place + column] = weights[from + column] as number;
+  if (whole === n) return;
+  for (let row = 0; row < k; row += 1)
+    for (let column = whole; column < whole + panelColumns; column += 1, place += 1)
+      packed[place] = column < n ? (weights[row * n + column] as number) : 0;
 }
 
 /** Unpacks weights packed by `packMatmulWeights` and returns them as [k, n] row-major. */

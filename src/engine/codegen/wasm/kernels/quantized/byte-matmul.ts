@@ -59,6 +59,7 @@ export function byteMatmul(request: ByteMatmulRequest): Kernel {
     outputs: ["c"],
     pieces: loops.pieces,
     pieceNanoseconds: (m * n * k) / loops.pieces / multiplyAddsPerNanosecond + 1,
+    machine: { request },
     emit(f, { a, b, c, ...optional }, from, to, { rowBlocks }) {
       emitTiles(f, { ...loops, rowBlocks }, { from, to }, (place) => {
         const { rowBlock, rows, panel, columns } = place;

@@ -30,6 +30,7 @@ export function quantizeRows({ rows, columns }: QuantizeRowsRequest): Kernel {
     outputs: ["y"],
     pieces: rows,
     pieceNanoseconds: columns * 0.5 + 10,
+    machine: { request: { rows, columns } },
     emit(f, { x, scale, zeroPoint, y }, from, to) {
       const isUnsigned = f.features.byteDot === "unsigned";
       const divisor = f.value(v128.load32Splat(scale));

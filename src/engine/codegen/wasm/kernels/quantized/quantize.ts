@@ -34,6 +34,7 @@ export function quantizationRange({ rows, columns }: QuantizationRangeRequest): 
     outputs: ["scale", "zeroPoint"],
     pieces: rows,
     pieceNanoseconds: columns * 0.3 + 10,
+    machine: { request: { rows, columns } },
     emit(f, { x, scale, zeroPoint }, from, to, { vectors }) {
       const length: RowLength = { vectors, rest };
       const rowBytes = f.value(i32.add(i32.mul(vectors, i32.const(laneCount * floatBytes)), i32.const(rest * floatBytes)));

@@ -3,7 +3,6 @@ import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import type { I32, Local } from "../../assembler/expression.ts";
 import { f32x4, v128 } from "../../assembler/vector.ts";
 import { type Kernel, defineKernel } from "../../kernel.ts";
-import { machineNorm } from "../../../x64/reductions/norm.ts";
 import { offsetBy } from "../loops/addressing.ts";
 import { floatBytes, storeLanes } from "../loops/lanes.ts";
 import { forVectors, loadVector, reduceRow } from "../loops/row-loops.ts";
@@ -34,7 +33,7 @@ export function norm({ rows, columns, epsilon, gamma = false, beta = false }: No
     outputs: ["y"],
     pieces: rows,
     pieceNanoseconds: columns * 0.7 + 10,
-    machineFunction: (level) => machineNorm({ columns, epsilon, gamma, beta }, level),
+    machine: { request: { columns, epsilon, gamma, beta } },
     emit(f, offsets, from, to) {
       f.range(from, to, 1, (row) => {
         const getRow = (base: I32): Local<"i32"> => f.value(offsetBy(base, row, columns * floatBytes));

@@ -5,7 +5,6 @@ import type { I32, Local, V128 } from "../../assembler/expression.ts";
 import { i32 } from "../../assembler/scalar.ts";
 import { f32x4, v128 } from "../../assembler/vector.ts";
 import { type Kernel, defineKernel } from "../../kernel.ts";
-import { machineSoftmax } from "../../../x64/reductions/softmax.ts";
 import { clampedExp } from "../../math/exponential.ts";
 import { log } from "../../math/logarithm.ts";
 import { type Size, offsetBy, addressAt, product, scaleSize, unravel } from "../loops/addressing.ts";
@@ -43,7 +42,7 @@ export function softmax(request: SoftmaxRequest): Kernel {
     outputs: ["y"],
     pieces: product(rowShape),
     pieceNanoseconds: columns * 1.5 + 10,
-    machineFunction: (level) => machineSoftmax({ rest, logarithm, mask }, level),
+    machine: { request: { rest, logarithm, mask } },
     emit(f, { x, y, mask: maskAt }, from, to, dynamic) {
       const length: RowLength = { vectors: dynamic["vectors"] ?? i32.const(0), rest };
       const rowBytes = f.value(i32.add(i32.mul(length.vectors, i32.const(laneCount * floatBytes)), i32.const(rest * floatBytes)));

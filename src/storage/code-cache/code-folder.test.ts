@@ -13,10 +13,10 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { InferyardError } from "../../../contract/errors.ts";
-import { stagingName } from "../../../storage/staging.ts";
-import { ProgramFolder } from "./program-folder.ts";
-import type { StoredProgram } from "./program-file.ts";
+import { InferyardError } from "../../contract/errors.ts";
+import { stagingName } from "../staging.ts";
+import type { CodeFormat, StoredCode } from "./code-file.ts";
+import { CodeFolder } from "./code-folder.ts";
 
 let home = "";
 let path = "";
@@ -29,30 +29,29 @@ afterEach(() => rmSync(home, { recursive: true }));
 const isWindows = process.platform === "win32";
 const keyOf = (digit: number): string => String(digit).repeat(64);
 const fileOf = (digit: number): string => join(path, `${keyOf(digit)}.program`);
-const program = (digit: number, bytes = 10): StoredProgram => ({
+const format: CodeFormat<string> = {
+  magic: "IYTESTED",
+  version: 1,
+  extension: "program",
+  parseDescription: (value) => (typeof value === "string" ? value : undefined),
+};
+const program = (digit: number, bytes = 10): StoredCode<string> => ({
   key: keyOf(digit),
-  description: {
-    plugin: "/opt/plugin.so",
-    apiVersion: "0.106",
-    device: "cpu",
-    deviceKind: "cpu",
-    model: "/m/model.onnx",
-    inputs: [],
-    compiled: "2026-11-27T00:00:00.000Z",
-    milliseconds: 1,
-  },
+  description: `program ${digit}`,
   executable: new Uint8Array(bytes).fill(digit),
 });
+const openFolder = (settings: { readonly path: string; readonly maxBytes?: number }): Promise<CodeFolder<string>> =>
+  CodeFolder.open(format, { maxBytes: 2 ** 30, setting: "cacheBytes", ...settings });
 
-/** The program as a plugin would get it. */
-const read = (folder: ProgramFolder, key: string): StoredProgram | undefined => folder.load(key, (each) => each);
+/** The code as its user gets it. */
+const read = (folder: CodeFolder<string>, key: string): StoredCode<string> | undefined => folder.load(key, (each) => each);
 
-describe("the folder of compiled programs", () => {
+describe("the folder of compiled code", () => {
   it("keeps programs for the next process, and forgets removed ones", async () => {
-    const folder = await ProgramFolder.open({ path });
+    const folder = await openFolder({ path });
     expect(read(folder, keyOf(1))).toBeUndefined();
     folder.write(program(1));
-    const next = await ProgramFolder.open({ path });
+    const next = await openFolder({ path });
     expect(read(next, keyOf(1))).toEqual(program(1));
     expect(next.list()).toMatchObject([{ key: keyOf(1), description: program(1).description }]);
     expect([next.remove(keyOf(1)), read(next, keyOf(1)), readdirSync(path), next.problem]).toEqual([
@@ -64,10 +63,10 @@ describe("the folder of compiled programs", () => {
   });
 
   it("removes the least recently used above the maximum of bytes", async () => {
-    const probe = await ProgramFolder.open({ path: join(home, "probe") });
+    const probe = await openFolder({ path: join(home, "probe") });
     probe.write(program(1, 1000));
     const size = probe.files()[0]!.bytes;
-    const folder = await ProgramFolder.open({ path, maxBytes: 3 * size });
+    const folder = await openFolder({ path, maxBytes: 3 * size });
     for (const digit of [1, 2, 3]) {
       folder.write(program(digit, 1000));
       utimesSync(fileOf(digit), digit, digit);
@@ -86,14 +85,14 @@ describe("the folder of compiled programs", () => {
   });
 
   it("is not used where nothing may be kept", async () => {
-    (await ProgramFolder.open({ path })).write(program(1));
-    const folder = await ProgramFolder.open({ path, maxBytes: 0 });
+    (await openFolder({ path })).write(program(1));
+    const folder = await openFolder({ path, maxBytes: 0 });
     folder.write(program(2));
-    expect([read(folder, keyOf(1)), folder.problem, folder.files().length]).toEqual([undefined, "xla.programCacheBytes is 0", 1]);
+    expect([read(folder, keyOf(1)), folder.problem, folder.files().length]).toEqual([undefined, "cacheBytes is 0", 1]);
   });
 
   it("removes damaged files, and those of another program", async () => {
-    const folder = await ProgramFolder.open({ path });
+    const folder = await openFolder({ path });
     folder.write(program(1));
     const whole = readFileSync(fileOf(1));
     const damaged = [whole.subarray(0, 50), Buffer.alloc(0), Buffer.concat([whole, Buffer.of(0)]), Buffer.alloc(whole.length)];
@@ -109,7 +108,7 @@ describe("the folder of compiled programs", () => {
   });
 
   it.skipIf(isWindows)("takes nothing that others could have written", async () => {
-    const folder = await ProgramFolder.open({ path });
+    const folder = await openFolder({ path });
     folder.write(program(1));
     chmodSync(fileOf(1), 0o666);
     expect([read(folder, keyOf(1)), readdirSync(path)]).toEqual([undefined, []]);
@@ -117,7 +116,7 @@ describe("the folder of compiled programs", () => {
     symlinkSync(fileOf(1), fileOf(2));
     expect(read(folder, keyOf(2))).toBeUndefined();
     chmodSync(path, 0o777);
-    const open = await ProgramFolder.open({ path });
+    const open = await openFolder({ path });
     expect(open.problem).toContain("can be written by others");
     expect(read(open, keyOf(1))).toBeUndefined();
   });
@@ -125,21 +124,21 @@ describe("the folder of compiled programs", () => {
   it("says why it keeps nothing, and never throws", async () => {
     mkdirSync(join(home, "data"));
     writeFileSync(path, "a file");
-    const folder = await ProgramFolder.open({ path });
+    const folder = await openFolder({ path });
     expect(folder.problem).toContain("is no folder");
     folder.write(program(1));
     expect([read(folder, keyOf(1)), folder.files(), folder.list()]).toEqual([undefined, [], []]);
     rmSync(path);
-    const gone = await ProgramFolder.open({ path });
+    const gone = await openFolder({ path });
     rmSync(path, { recursive: true });
     gone.write(program(1)); // as with a full disk
     expect(gone.problem).toContain("ENOENT");
     gone.write(program(1));
-    expect([read(gone, keyOf(1)), ProgramFolder.at(path).files()]).toEqual([undefined, []]);
+    expect([read(gone, keyOf(1)), CodeFolder.at(format, path).files()]).toEqual([undefined, []]);
   });
 
-  it("removes what a plugin refuses, unless memory is short", async () => {
-    const folder = await ProgramFolder.open({ path });
+  it("removes what its user refuses, unless memory is short", async () => {
+    const folder = await openFolder({ path });
     const refuse = (code: "RUN_FAILED" | "OUT_OF_MEMORY") => () => {
       throw new InferyardError(code, "refused");
     };
@@ -150,20 +149,20 @@ describe("the folder of compiled programs", () => {
   });
 
   it.skipIf(isWindows)("removes what ended the process that loaded it", async () => {
-    const folder = await ProgramFolder.open({ path });
+    const folder = await openFolder({ path });
     for (const digit of [1, 2]) folder.write(program(digit));
     const { pid } = spawnSync(process.execPath, ["-e", "0"]); // a process that has ended
     const mark = (digit: number, of: number): void =>
       writeFileSync(`${fileOf(digit)}${stagingName("loading").replace(`-${process.pid}-`, `-${of}-`)}`, "");
     mark(1, pid);
     mark(2, process.pid);
-    const next = await ProgramFolder.open({ path });
+    const next = await openFolder({ path });
     expect([read(next, keyOf(1)), read(next, keyOf(2))]).toEqual([undefined, program(2)]);
     expect(readdirSync(path)).toHaveLength(2); // the mark of this process stays
   });
 
   it.skipIf(isWindows)("loses nothing to a process that is killed while it writes", async () => {
-    const folder = await ProgramFolder.open({ path });
+    const folder = await openFolder({ path });
     folder.write(program(1));
     const name = stagingName("writing").split(`-${process.pid}-`);
     // The child writes half a file under the name that it would have, and is killed before the rename.
@@ -173,7 +172,7 @@ describe("the folder of compiled programs", () => {
     const { signal } = spawnSync(process.execPath, ["-e", half, fileOf(1)]);
     expect([signal, readdirSync(path).length]).toEqual(["SIGKILL", 2]);
     expect(folder.files()).toHaveLength(1);
-    const next = await ProgramFolder.open({ path });
+    const next = await openFolder({ path });
     expect([readdirSync(path).length, read(next, keyOf(1))]).toEqual([1, program(1)]);
   });
 });
