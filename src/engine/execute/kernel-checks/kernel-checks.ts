@@ -292,7 +292,9 @@ export class KernelChecks {
     }
     const start = performance.now();
     const cases = knownAnswerCases(blocks, entry, kernel);
-    const problem = this.#run(cases, this.#createMachineCode?.()).find((each) => each !== undefined);
+    // A wrong quantization of activations in machine code says nothing of a product in WebAssembly.
+    const machineCode = entry.implementation.kind === "machine" ? this.#createMachineCode?.() : undefined;
+    const problem = this.#run(cases, machineCode).find((each) => each !== undefined);
     const milliseconds = performance.now() - start;
     this.#results.set(id, problem);
     this.#selfTests.set(id, problem === undefined ? { passed: true, milliseconds } : { passed: false, problem, milliseconds });
