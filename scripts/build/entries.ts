@@ -10,6 +10,7 @@ export const subpaths: Readonly<Record<string, string>> = {
   receipts: "src/receipts/index.ts",
   measuring: "src/measuring/index.ts",
   distill: "src/distillation/index.ts",
+  program: "src/programs/index.ts",
   backend: "src/contract/index.ts",
   testing: "src/testing/index.ts",
   "backends/onnx": "src/backends/onnx/index.ts",

@@ -12,10 +12,11 @@ export const ranks: Layers = [
   ["libraries", "speed-records"],
   ["tokenizers", "engine", "templates", "processors"],
   ["backends", "runtime"],
-  ["tasks"],
+  ["tasks", "programs"],
   ["composition"],
   ["settings"],
   ["api", "testing"],
+  ["jobs"],
   ["server", "inspection", "cross-validation", "distillation", "kernel-capabilities"],
   ["receipts", "measuring"],
   ["ai-sdk", "langchain", "client"],
@@ -64,6 +65,7 @@ export const layersWithin: Readonly<Record<string, Layers>> = {
     ["reloading"],
     ["."],
   ],
+  programs: [["interface"], ["definition"], ["backends"], ["compilation"], ["."]],
   templates: [["errors.ts"], ["budget.ts"], ["values"], ["syntax"], ["builtins"], ["."]],
   tasks: [
     ["encoding"],
@@ -83,7 +85,7 @@ export const layersWithin: Readonly<Record<string, Layers>> = {
 /** Folders that import less than their rank allows: only these folders of src/, and themselves. */
 export const only: Readonly<Record<string, readonly string[]>> = {
   client: [],
-  testing: ["contract"],
+  testing: ["contract", "engine", "programs"],
   "backends/onnx": ["contract", "platform", "backends"],
   "backends/wasm": ["contract", "platform", "formats", "backends"],
   "backends/llamacpp": ["contract", "platform", "concurrency", "storage", "devices", "formats", "kernels", "backends"],

@@ -8,11 +8,13 @@ import type {
   ModelFiles,
   TensorModel,
 } from "../../contract/backend.ts";
+import type { Literal } from "../../engine/ir/literal.ts";
 import { GraphLanguageModel } from "../graphs/graph-language-model.ts";
 import { GraphModel, type GraphParts } from "../graphs/graph-model.ts";
 import { type OpenGraph, describeBlocks, runLimits, withOpenGraph } from "../graphs/open-graph.ts";
 import { type BucketSizes, ShapeBuckets } from "./buckets.ts";
 import { type ClientSettings, openClient } from "./open-client.ts";
+import type { PjrtClient } from "./pjrt/client.ts";
 import { openProgramFolder } from "./program-cache/program-folder.ts";
 import { compilationTarget } from "./program-cache/program-key.ts";
 import { ProgramLoader } from "./program-cache/program-loader.ts";
@@ -56,12 +58,19 @@ export async function loadLanguageOnPlugin(
   );
 }
 
-async function openParts(
-  graph: OpenGraph,
-  model: ModelFiles,
-  { device, library, path, settings, buckets, programCacheBytes }: PluginForDevice,
-  options: LoadOptions,
-): Promise<GraphParts> {
+/** A client of a plugin, and the compiler of one model on it. Disposing of the compiler disposes of the client. */
+export interface XlaModelCompiler {
+  readonly client: PjrtClient;
+  readonly compiler: XlaCompiler;
+}
+
+/** Opens a plugin for one model. `model`: its path, for lists of kept programs. Throws the errors of `openClient`. */
+export async function openCompiler(
+  weights: readonly Literal[],
+  model: string,
+  { device, path, settings, programCacheBytes }: Omit<PluginForDevice, "library" | "buckets">,
+  options: Pick<LoadOptions, "threads" | "graphOptimization">,
+): Promise<XlaModelCompiler> {
   const folder = await openProgramFolder({ maxBytes: programCacheBytes });
   const opened = await openClient(path, device, { ...settings, threads: options.threads });
   const { client } = opened;
@@ -71,10 +80,24 @@ async function openParts(
     target: await compilationTarget(path, opened, options.threads).catch(() => undefined),
     folder,
     device: device.type,
-    model: model.path,
+    model,
   });
   const level = options.graphOptimization ?? "all";
-  const compiler = new XlaCompiler(graph.source.weights, { client, programs, level, name });
+  return { client, compiler: new XlaCompiler(weights, { client, programs, level, name }) };
+}
+
+async function openParts(
+  graph: OpenGraph,
+  model: ModelFiles,
+  { device, library, path, settings, buckets, programCacheBytes }: PluginForDevice,
+  options: LoadOptions,
+): Promise<GraphParts> {
+  const { client, compiler } = await openCompiler(
+    graph.source.weights,
+    model.path,
+    { device, path, settings, programCacheBytes },
+    options,
+  );
   const padding = ShapeBuckets.of(graph.inputs, [...graph.outputs, ...(graph.headless?.outputs ?? [])], buckets);
   const engine = new XlaEngine(graph.source, compiler, runLimits(options), { client, buckets: padding });
   const blocks = describeBlocks(graph.source);

@@ -25,6 +25,7 @@ const requests: readonly Omit<BlockMatmulRequest, "format">[] = [
   { m: 3, n: 16, k: 512, bias: true },
   { m: 4, n: 8, k: 768 },
   { m: 10, n: 24, k: 256, residual: "after-activation" },
+  { m: 30, n: 40, k: 512, bias: true },
 ];
 
 describe.each(blockLevels)("products of quantized weights in machine code with %s", (level) => {

@@ -12,6 +12,7 @@ import { BlockTile } from "./block-tile.ts";
 import type { MachineArgument, MachineFunction } from "./machine-kernel.ts";
 import type { X64Level } from "../../../kernels/simd-levels.ts";
 import { TernaryTile } from "./ternary-tile.ts";
+import { wideBlockMatmul } from "./blocks/wide-block-matmul.ts";
 import type { TileEmitter } from "./tile-emitter.ts";
 
 /** Bytes of a row of a panel in the output. */
@@ -26,20 +27,15 @@ export function hasMachineBlockMatmul({ n, activation = "none" }: BlockMatmulReq
 
 /** The machine code for a product with quantized weights, for a request of which `hasMachineBlockMatmul` is true. */
 export function machineBlockMatmul(request: BlockMatmulRequest, level: X64Level): MachineFunction {
-  const { m, n, k, format } = request;
+  const { k, format } = request;
   const { parameters, dynamicSizes } = blockMatmul(request);
   const address = (name: string, pieceBytes: number): MachineArgument => {
     const index = parameters.indexOf(name);
     return index < 0 ? { kind: "none" } : { kind: "address", operand: dynamicSizes.length + index, pieceBytes };
   };
   const layout = blockLayout(format);
-  const Tile = layout.depth === 4 ? TernaryTile : BlockTile;
-  const asm = new Assembler({ bits: 256, hasEvex: level !== "AVX2" });
-  const rowBytes = activationRowBytes(layout, k);
-  const tile = new Tile({ asm, request, level, layout, rowBytes });
-  emitLoops(asm, tile, m, n, { panelBytes: blockPanelBytes(layout, k), activationBytes: rowBytes });
   return {
-    ...asm.machineFunction,
+    ...(level === "AVX-512 VNNI" ? wideBlockMatmul(request) : narrowBlockMatmul(request)),
     arguments: [
       address("a", 0),
       address("b", blockPanelBytes(layout, k)),
@@ -50,6 +46,18 @@ export function machineBlockMatmul(request: BlockMatmulRequest, level: X64Level)
       { kind: "operand", operand: 0 }, // row blocks, the one dynamic size
     ],
   };
+}
+
+/** The code for AVX2. */
+function narrowBlockMatmul(request: BlockMatmulRequest): MachineFunction {
+  const { m, n, k, format } = request;
+  const layout = blockLayout(format);
+  const Tile = layout.depth === 4 ? TernaryTile : BlockTile;
+  const asm = new Assembler({ bits: 256, hasEvex: false });
+  const rowBytes = activationRowBytes(layout, k);
+  const tile = new Tile({ asm, request, layout, rowBytes });
+  emitLoops(asm, tile, m, n, { panelBytes: blockPanelBytes(layout, k), activationBytes: rowBytes });
+  return asm.machineFunction;
 }
 
 /**

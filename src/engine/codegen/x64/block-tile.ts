@@ -136,13 +136,9 @@ export class BlockTile implements TileEmitter {
     this.#emitCodes(place, (pair) => {
       const offset = (place.half * this.#context.layout.groupElements + 2 * pair) * 2;
       for (const row of indices(rows)) {
-        if (this.#context.level === "AVX-512 VNNI") {
-          asm.vector("vpdpwssd", computeSum(row), code, this.#activation(row, offset), { broadcast: true });
-        } else {
-          asm.vector("vpbroadcastd", factor, this.#activation(row, offset));
-          asm.vector("vpmaddwd", factor, code, factor);
-          asm.vector("vpaddd", computeSum(row), computeSum(row), factor);
-        }
+        asm.vector("vpbroadcastd", factor, this.#activation(row, offset));
+        asm.vector("vpmaddwd", factor, code, factor);
+        asm.vector("vpaddd", computeSum(row), computeSum(row), factor);
       }
     });
     this.#emitScales(rows, place);

@@ -54,7 +54,7 @@ export class TernaryTile implements TileEmitter {
     return { base: "rax", displacement: row * this.#context.rowBytes + offset };
   }
 
-  /** The sums of the products of one super-block: in 16 bits, which hold them, or with VNNI in 32. */
+  /** The sums of the products of one super-block, in 16 bits, which hold them. */
   #emitProducts(rows: number): void {
     const asm = this.#context.asm;
     const { superElements, headerBytes } = this.#context.layout;
@@ -66,13 +66,9 @@ export class TernaryTile implements TileEmitter {
         asm.vector("vpand", codes, code > 0 ? codes : packed, mask);
         for (const row of indices(rows)) {
           const factors = this.#activation(row, step * vectorDepth + code * dotDepth);
-          if (this.#context.level === "AVX-512 VNNI")
-            asm.vector("vpdpbusd", computeSum(row), codes, factors, { broadcast: true });
-          else {
-            asm.vector("vpbroadcastd", factor, factors);
-            asm.vector("vpmaddubsw", factor, codes, factor);
-            asm.vector("vpaddw", computeSum(row), computeSum(row), factor);
-          }
+          asm.vector("vpbroadcastd", factor, factors);
+          asm.vector("vpmaddubsw", factor, codes, factor);
+          asm.vector("vpaddw", computeSum(row), computeSum(row), factor);
         }
       }
     }
@@ -84,7 +80,7 @@ export class TernaryTile implements TileEmitter {
     const { superElements } = this.#context.layout;
     for (const row of indices(rows)) {
       const sum = computeSum(row);
-      if (this.#context.level === "AVX2") asm.vector("vpmaddwd", sum, sum, ones);
+      asm.vector("vpmaddwd", sum, sum, ones);
       asm.vector("vpbroadcastd", factor, this.#activation(row, superElements + 4));
       asm.vector("vpsubd", sum, sum, factor);
       asm.vector("vcvtdq2ps", sum, sum);

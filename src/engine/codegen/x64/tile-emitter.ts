@@ -1,7 +1,6 @@
 /** The part of a product that depends on how weights are stored: the sums of some rows and the 8 columns of a panel. */
 import type { BlockMatmulRequest } from "../wasm/kernels/blocks/block-matmul.ts";
 import type { BlockLayout } from "../wasm/kernels/blocks/block-layout.ts";
-import type { X64Level } from "../../../kernels/simd-levels.ts";
 import type { Assembler } from "./assembler/assembler.ts";
 import type { Vector } from "./assembler/operands.ts";
 
@@ -22,7 +21,6 @@ export interface TileEmitter {
 export interface TileContext {
   readonly asm: Assembler;
   readonly request: BlockMatmulRequest;
-  readonly level: X64Level;
   readonly layout: BlockLayout;
   /** Bytes of a row of quantized activations. */
   readonly rowBytes: number;

@@ -1,0 +1,222 @@
+/** `jobs run` and `jobs resume`: run a job in this process, with workers of its own. */
+import { createHash } from "node:crypto";
+import { availableParallelism } from "node:os";
+import { resolve } from "node:path";
+import { type Command, Option } from "commander";
+import { omitUndefined } from "../../../contract/checked.ts";
+import { abortError, invalidInput } from "../../../contract/errors.ts";
+import { checkDefinition, openQueue, runRecordedJob } from "../../../jobs/open-job.ts";
+import { jobFile } from "../../../jobs/rows/formats.ts";
+import type { Job, JobDefinition, JobState } from "../../../jobs/store/job.ts";
+import { type JobStore, inputFacts } from "../../../jobs/store/job-store.ts";
+import { getRowTask } from "../../../jobs/work/row-tasks.ts";
+import { WorkerProcesses } from "../../../jobs/work/worker-processes.ts";
+import { parseGivenJson } from "../../input/given-file.ts";
+import { parsePositiveInteger } from "../../option-flags.ts";
+import { type Terminal, writeLine } from "../../terminal.ts";
+import { describeState } from "./describe-job.ts";
+import { openJobs, queueAddress, redisOption, withoutPassword } from "./job-folder.ts";
+
+interface RunFlags extends ResumeFlags {
+  readonly input: string;
+  readonly output: string;
+  readonly failed?: string;
+  readonly model?: string;
+  readonly variant?: string;
+  readonly target?: string;
+  readonly options?: string;
+  readonly id?: string;
+  readonly retries: number;
+  readonly chunkRows?: number;
+}
+
+interface ResumeFlags {
+  readonly workers?: number;
+  readonly redis?: string;
+  readonly json?: boolean;
+  readonly quiet?: boolean;
+  readonly config?: string;
+}
+
+const defaultRetries = 2;
+
+/** Adds `jobs run`. */
+export function addRun(command: Command, terminal: Terminal): void {
+  command
+    .command("run")
+    .description("run a task over the rows of a file; the same command again goes on where it stopped")
+    .argument("<task>", "embed, rerank or generate")
+    .requiredOption("--input <file>", "rows as .jsonl, .parquet or .arrow, with the fields input and, if wanted, id")
+    .requiredOption("--output <file>", "results in the order of the rows, as .jsonl, .parquet or .arrow")
+    .option("--failed <file>", "rows without a result, with the reason, as JSONL. Default: OUTPUT.failed.jsonl")
+    .option("--model <reference>", 'model: "builtin", a path, hf:owner/name, or a name in the store')
+    .option("--variant <name>", "variant of the model")
+    .option("--target <target>", "target that the model runs on, and no other")
+    .option("--options <json>", "options of the task, as the library has them: '{\"dimensions\":128}'")
+    .option("--id <id>", "id of the job. Default: made from all that it is asked to do")
+    .addOption(workersOption())
+    .addOption(
+      new Option("--retries <number>", "attempts of a row after the first one").argParser(parseCount).default(defaultRetries),
+    )
+    .addOption(new Option("--chunk-rows <number>", "rows that a worker takes at once, at most").argParser(parsePositiveInteger))
+    .addOption(redisOption())
+    .action(async (task: string, flags: RunFlags) => {
+      const store = openJobs(terminal);
+      const definition = await toDefinition(task, flags, terminal);
+      const job = await findOrCreate(store, flags.id ?? defaultId(definition), definition);
+      await runHere(job, store, flags, terminal);
+    });
+}
+
+/** Adds `jobs resume`. */
+export function addResume(command: Command, terminal: Terminal): void {
+  command
+    .command("resume")
+    .description("go on with a job that was paused, has failed, or whose process was killed")
+    .argument("<id>", "id of the job")
+    .addOption(workersOption())
+    .addOption(redisOption())
+    .action(async (id: string, flags: ResumeFlags) => {
+      const store = openJobs(terminal);
+      const job = await store.get(id);
+      const { redis } = job.definition;
+      if (flags.redis !== undefined && redis !== withoutPassword(flags.redis))
+        throw invalidInput(`the queue of the job ${id} is ${redis ?? "the data folder of this machine"}`, "leave --redis out");
+      await runHere(job, store, { ...flags, ...omitUndefined({ redis: flags.redis ?? redis }) }, terminal);
+    });
+}
+
+function workersOption(): Option {
+  return new Option(
+    "--workers <number>",
+    "worker processes that this command starts; 0: none, others do the work. Default: one per core, and one to generate",
+  ).argParser(parseCount);
+}
+
+function parseCount(text: string): number {
+  return text === "0" ? 0 : parsePositiveInteger(text);
+}
+
+async function toDefinition(task: string, flags: RunFlags, { directory }: Terminal): Promise<JobDefinition> {
+  const { input, output, failed, model = "builtin", variant, target, options = "{}", retries, chunkRows, redis } = flags;
+  const given = parseGivenJson(options, "--options");
+  if (typeof given !== "object" || given === null || Array.isArray(given)) throw invalidInput("--options is no JSON object");
+  const placement = omitUndefined({ variant, target: target === undefined ? undefined : [target] });
+  const outputFile = jobFile(resolve(directory, output));
+  const isPath = /^\.{0,2}[/\\]/.test(model);
+  const definition: JobDefinition = {
+    work: {
+      task,
+      model: isPath ? resolve(directory, model) : model,
+      options: { ...given, ...(Object.keys(placement).length === 0 ? {} : { placement }) },
+      retries,
+    },
+    input: jobFile(resolve(directory, input)),
+    output: outputFile,
+    failed: resolve(directory, failed ?? `${output}.failed.jsonl`),
+    chunkRows: chunkRows ?? getRowTask(task).chunkRows,
+    ...omitUndefined({ redis: redis === undefined ? undefined : withoutPassword(redis) }),
+  };
+  checkDefinition(definition);
+  return definition;
+}
+
+/** Two commands that ask for the same are one job. */
+function defaultId(definition: JobDefinition): string {
+  const digest = createHash("sha256").update(JSON.stringify(definition)).digest("hex");
+  return `${definition.work.task}-${digest.slice(0, 10)}`;
+}
+
+/** The job of this definition; a new one if the last one is finished and its input has changed since. */
+async function findOrCreate(store: JobStore, id: string, definition: JobDefinition): Promise<Job> {
+  const known = await store.find(id);
+  if (known === undefined) return await store.create(id, definition);
+  if (JSON.stringify(known.definition) !== JSON.stringify(definition))
+    throw invalidInput(`the job ${id} was asked to do something else`, `choose another --id, or inferyard jobs remove ${id}`);
+  const { status, inputBytes, inputTime } = known.state;
+  if (status !== "done" && status !== "cancelled") return known;
+  const now = await inputFacts(definition.input.path);
+  const isUnchanged = now.inputBytes === inputBytes && now.inputTime === inputTime;
+  if (status === "done" && isUnchanged)
+    throw invalidInput(`the job ${id} is done, and its input has not changed since`, `inferyard jobs remove ${id} lets it run again`);
+  await store.remove(id);
+  return await store.create(id, definition);
+}
+
+/** Runs a job with its workers until it is done, and prints how it ended. A signal pauses it. */
+async function runHere(job: Job, store: JobStore, flags: ResumeFlags, terminal: Terminal): Promise<void> {
+  terminal.runUntilSignal?.();
+  const address = queueAddress(store, flags.redis, terminal);
+  const queue = await openQueue(address);
+  const count = flags.workers ?? (job.definition.work.task === "generate" ? 1 : availableParallelism());
+  let workers: WorkerProcesses | undefined;
+  const notes = new ProgressNotes(job, flags, terminal);
+  try {
+    const onState = (state: JobState): void => {
+      // Not before the job is this process's own.
+      workers ??= new WorkerProcesses(count, workerCommand(count, flags, terminal));
+      if (notes.show(state)) workers.onProgress();
+    };
+    const checkWorkers = (): void => workers?.check();
+    const state = await runRecordedJob(job, { store, queue, signal: terminal.signal, onState, checkWorkers });
+    notes.clear();
+    if (flags.json === true) writeLine(terminal.stdout, JSON.stringify({ id: job.id, ...state }));
+    else writeLine(terminal.stdout, describeState({ ...job, state }));
+    if (terminal.signal.aborted) throw abortError(terminal.signal);
+  } finally {
+    notes.clear();
+    await workers?.close();
+    await queue.close();
+  }
+}
+
+/** The command line of a worker of this machine. The password of the queue is in its environment alone. */
+function workerCommand(count: number, { redis, config, quiet }: ResumeFlags, { environment, directory }: Terminal) {
+  const args = [
+    ...process.execArgv,
+    process.argv[1] ?? "",
+    "jobs",
+    "work",
+    ...(redis === undefined ? [] : ["--redis", withoutPassword(redis)]),
+    ...(config === undefined ? [] : ["--config", config]),
+    ...(quiet === true ? ["--quiet"] : []),
+  ];
+  const threads = String(Math.max(1, Math.floor(availableParallelism() / Math.max(1, count))));
+  const password = redis === undefined ? "" : new URL(redis).password;
+  return {
+    program: process.execPath,
+    args,
+    directory,
+    environment: {
+      INFERYARD_THREADS: threads,
+      ...environment,
+      ...(password === "" ? {} : { REDIS_PASSWORD: decodeURIComponent(password) }),
+    },
+  };
+}
+
+/** The line of progress on a terminal. */
+class ProgressNotes {
+  readonly #job: Job;
+  readonly #terminal: Terminal;
+  readonly #isShown: boolean;
+  #rows = -1;
+
+  constructor(job: Job, { quiet }: ResumeFlags, terminal: Terminal) {
+    this.#job = job;
+    this.#terminal = terminal;
+    this.#isShown = terminal.stderr.isTTY === true && quiet !== true;
+  }
+
+  /** Shows a state. Whether rows were done since the last one. */
+  show(state: JobState): boolean {
+    if (this.#isShown) this.#terminal.stderr.write(`\r\u001B[K${describeState({ ...this.#job, state }).split("\n")[0] ?? ""}`);
+    const isFurther = this.#rows >= 0 && state.rows > this.#rows;
+    this.#rows = state.rows;
+    return isFurther;
+  }
+
+  clear(): void {
+    if (this.#isShown) this.#terminal.stderr.write("\r\u001B[K");
+  }
+}
