@@ -1,5 +1,6 @@
 /** Programs from ONNX files, against onnxruntime-node. */
 import { createRequire } from "node:module";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { compileProgram, nativePrograms, ProgramBackends, programFromOnnx } from "inferyard/program";
 import { needsData, sharedData } from "../fixtures/shared-data.ts";
@@ -9,7 +10,7 @@ const backends = new ProgramBackends([nativePrograms()]);
 
 describe.skipIf(skip)(title, () => {
   it("give what onnxruntime gives, for sizes of one bucket and of another", async () => {
-    const path = sharedData("tiny-random-bert/onnx/model.onnx");
+    const path = join(sharedData, "tiny-random-bert/onnx/model.onnx");
     const program = await programFromOnnx(path);
     const [batch, tokens] = program.inputs[0]?.shape ?? [];
     const kernel = await compileProgram(program, { backends, mode: "throughput" });
@@ -44,7 +45,7 @@ describe.skipIf(skip)(title, () => {
   it("are refused if the file is missing or damaged, or its shapes depend on values", async () => {
     await expect(programFromOnnx("/nowhere/model.onnx")).rejects.toMatchObject({ code: "MODEL_NOT_FOUND" });
     await expect(programFromOnnx(Uint8Array.of(1, 2, 3))).rejects.toMatchObject({ code: "MODEL_INVALID" });
-    await expect(programFromOnnx(sharedData("tiny-random-whisper/onnx/decoder_model_merged.onnx"))).rejects.toMatchObject({
+    await expect(programFromOnnx(join(sharedData, "tiny-random-whisper/onnx/decoder_model_merged.onnx"))).rejects.toMatchObject({
       code: "MODEL_UNSUPPORTED",
     });
   });
