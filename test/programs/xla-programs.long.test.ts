@@ -12,7 +12,7 @@ import {
 } from "inferyard/program";
 import { programBackendCases, scriptedPrograms } from "inferyard/testing";
 import { miragePrograms, mirageTensors } from "../../bench/programs/mirage-programs.mjs";
-import { amount } from "../fixtures/slow.ts";
+import { amount, runsAll } from "../fixtures/slow.ts";
 import { needsPlugin, pjrtPlugin } from "../xla/fixtures/pjrt-plugins.ts";
 
 const [skip, title, plugin] = needsPlugin("programs on xla:cpu", await pjrtPlugin());
@@ -39,7 +39,8 @@ describe.skipIf(skip)(title, () => {
   });
 
   describe("the interface of backends of programs", () => {
-    const subject = { create: () => xla, qualifier: "cpu", dataTypes, samples: amount(3, 1) };
+    const floats = runsAll ? (["float32", "float64", "float16", "bfloat16"] as const) : (["float32"] as const);
+    const subject = { create: () => xla, qualifier: "cpu", dataTypes, floats, samples: amount(3, 1) };
     it.each(skip ? [] : programBackendCases(subject))("$name", async ({ run }) => {
       await expect(run()).resolves.toBeUndefined();
     });
