@@ -56,6 +56,6 @@ export async function runRecordedJob(job: Job, parts: RunParts): Promise<JobStat
   const { input, output, work } = job.definition;
   checkDefinition(job.definition);
   const fields = { id: "id", needsId: false, names: getRowTask(work.task).fields };
-  const { reader, convert } = await openFormat(input, output);
+  const { reader, convert } = await openFormat(input, output, [fields.id, ...fields.names]);
   return await runJob(job, { ...parts, reader, fields, failedLine: jobFailedLine, ...(convert === undefined ? {} : { convert }) });
 }
