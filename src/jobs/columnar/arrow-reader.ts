@@ -1,5 +1,6 @@
 /** Reads Arrow's file and stream formats with apache-arrow, one record batch at a time. */
 import { createReadStream } from "node:fs";
+import type * as Arrow from "apache-arrow";
 import type { RecordBatch } from "apache-arrow";
 import { InferyardError, getMessage, isInferyardError } from "../../contract/errors.ts";
 import type { ReadRow, RowReader } from "../rows/row-reader.ts";
@@ -10,11 +11,9 @@ import { importFormatPackage } from "./optional-package.ts";
 /** Rows that are handed on together. */
 const groupRows = 1024;
 
-type Arrow = typeof import("apache-arrow");
-
 /** A reader of an Arrow file. Parameters, positions and errors are as of `parquetReader`. The number of rows is known at the end alone, so progress is by rows. */
 export async function arrowReader(path: string, fields: readonly string[], needed: string): Promise<RowReader> {
-  const arrow: Arrow = await importFormatPackage("apache-arrow", () => import("apache-arrow"));
+  const arrow: typeof Arrow = await importFormatPackage("apache-arrow", () => import("apache-arrow"));
   let total = 0;
   for await (const batch of batches(arrow, path)) {
     if (total === 0) presentColumns(path, fields, names(batch), needed);
@@ -30,7 +29,11 @@ interface ArrowFile {
   readonly total: number;
 }
 
-async function* readRows(arrow: Arrow, { path, fields, needed, total }: ArrowFile, { offset }: Position): AsyncGenerator<readonly ReadRow[], void> {
+async function* readRows(
+  arrow: typeof Arrow,
+  { path, fields, needed, total }: ArrowFile,
+  { offset }: Position,
+): AsyncGenerator<readonly ReadRow[], void> {
   let start = 0;
   for await (const batch of batches(arrow, path)) {
     const selected = batch.select(presentColumns(path, fields, names(batch), needed));
@@ -46,10 +49,10 @@ async function* readRows(arrow: Arrow, { path, fields, needed, total }: ArrowFil
 }
 
 function names(batch: RecordBatch): string[] {
-  return batch.schema.fields.map(({ name }) => String(name));
+  return batch.schema.fields.map(({ name }) => name);
 }
 
-async function* batches(arrow: Arrow, path: string): AsyncGenerator<RecordBatch, void> {
+async function* batches(arrow: typeof Arrow, path: string): AsyncGenerator<RecordBatch, void> {
   const stream = createReadStream(path);
   try {
     const reader = await arrow.RecordBatchReader.from(stream);

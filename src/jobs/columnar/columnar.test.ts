@@ -61,9 +61,13 @@ describe("inputs", () => {
   it("that are no such files, or lack the column, are refused", async () => {
     writeFileSync(path("bad.parquet"), "PAR1 and nothing");
     writeFileSync(path("bad.arrow"), "ARROW1 and nothing else in this file");
-    await expect(openFormat({ path: path("bad.parquet"), format: "parquet" }, jsonl, fields)).rejects.toMatchObject({ code: "INPUT_INVALID" });
+    await expect(openFormat({ path: path("bad.parquet"), format: "parquet" }, jsonl, fields)).rejects.toMatchObject({
+      code: "INPUT_INVALID",
+    });
     parquetWriteFile({ filename: path("text.parquet"), columnData: [{ name: "text", data: ["a"] }] });
-    await expect(openFormat({ path: path("text.parquet"), format: "parquet" }, jsonl, fields)).rejects.toThrow(/has no column input/);
+    await expect(openFormat({ path: path("text.parquet"), format: "parquet" }, jsonl, fields)).rejects.toThrow(
+      /has no column input/,
+    );
   });
 });
 
@@ -75,16 +79,18 @@ describe("outputs", () => {
     const { convert: write } = await openFormat(jsonl, output, fields);
     await write!(path("lines"), output.path);
     if (format === "parquet") return await parquetReadObjects({ file: await asyncBufferFromFile(output.path) });
-    return tableFromIPC(readFileSync(output.path)).toArray().map((row) => (row as { toJSON(): Record<string, unknown> }).toJSON());
+    return tableFromIPC(readFileSync(output.path))
+      .toArray()
+      .map((row) => (row as { toJSON(): Record<string, unknown> }).toJSON());
   };
 
   it.each(["parquet", "arrow"] as const)("in %s have vectors as numbers, and other results as JSON", async (format) => {
-    lines(Array.from({ length: 17_000 }, (_, index) => [index, -0.5, 0.1]));
+    lines(Array.from({ length: 5000 }, (_, index) => [index, -0.5, 0.1]));
     const rows = await convert(format);
-    expect(rows).toHaveLength(17_000);
-    expect(rows[16_999]!["id"]).toBe(16_999n);
-    expect(Array.from(rows[16_999]!["result"] as Iterable<number>)).toEqual([16_999, -0.5, Math.fround(0.1)]);
-    lines([{ text: 'a "b" \u2028\n' }, { text: "c" }], (index) => (index === 0 ? "x,\"y" : 7));
+    expect(rows).toHaveLength(5000);
+    expect(rows[4999]!["id"]).toBe(4999n);
+    expect(Array.from(rows[4999]!["result"] as Iterable<number>)).toEqual([4999, -0.5, Math.fround(0.1)]);
+    lines([{ text: 'a "b" \u2028\n' }, { text: "c" }], (index) => (index === 0 ? 'x,"y' : 7));
     const json = await convert(format);
     expect(json.map(({ id }) => id)).toEqual(['x,"y', "7"]);
     const [{ result } = {}] = json;

@@ -1,5 +1,6 @@
 /** Reads Parquet with hyparquet, one row group at a time. */
 import * as zlib from "node:zlib";
+import type * as Hyparquet from "hyparquet";
 import type { AsyncBuffer, Compressors, FileMetaData } from "hyparquet";
 import { InferyardError, getMessage, isInferyardError } from "../../contract/errors.ts";
 import type { ReadRow, RowReader } from "../rows/row-reader.ts";
@@ -10,14 +11,12 @@ import { importFormatPackage } from "./optional-package.ts";
 /** Rows that are handed on together. */
 const groupRows = 1024;
 
-type Hyparquet = typeof import("hyparquet");
-
 /**
  * A reader of a Parquet file. `fields`: the columns that count, where the file has them; `needed`: the one it must have. Positions count rows. Throws
  * INPUT_INVALID for another file, and NOT_BUILT without hyparquet.
  */
 export async function parquetReader(path: string, fields: readonly string[], needed: string): Promise<RowReader> {
-  const library: Hyparquet = await importFormatPackage("hyparquet", () => import("hyparquet"));
+  const library: typeof Hyparquet = await importFormatPackage("hyparquet", () => import("hyparquet"));
   const { file, metadata, columns } = await readable(path, async () => {
     const file = await library.asyncBufferFromFile(path);
     const metadata = await library.parquetMetadataAsync(file);
@@ -35,7 +34,7 @@ interface OpenFile {
 }
 
 async function* readRows(
-  library: Hyparquet,
+  library: typeof Hyparquet,
   { path, file, metadata, columns }: OpenFile,
   { offset }: Position,
 ): AsyncGenerator<readonly ReadRow[], void> {

@@ -3,7 +3,7 @@ import type { SchemaElement } from "hyparquet-writer";
 import { importFormatPackage } from "./optional-package.ts";
 import { type TableShape, readShape, readTable } from "./result-table.ts";
 
-const rowGroupRows = 16_384;
+const rowGroupRows = 4096;
 
 /**
  * Writes the lines of results as a Parquet file: `id` as INT64 or text, `result` as a list of FLOAT for vectors, and otherwise as JSON. Throws NOT_BUILT without

@@ -34,7 +34,8 @@ async function* getLines(path: string): AsyncGenerator<string, void> {
 
 function split(line: string): { readonly id: string; readonly result: string } {
   const { id, result } = linePattern.exec(line)?.groups ?? {};
-  if (id === undefined || result === undefined) throw new InferyardError("RUN_FAILED", `a line of results is damaged: ${line.slice(0, 80)}`);
+  if (id === undefined || result === undefined)
+    throw new InferyardError("RUN_FAILED", `a line of results is damaged: ${line.slice(0, 80)}`);
   return { id, result };
 }
 
@@ -52,11 +53,17 @@ export async function readShape(path: string): Promise<TableShape> {
 }
 
 function lengthOf(result: unknown): number | undefined {
-  return Array.isArray(result) && result.length > 0 && result.every((each) => typeof each === "number") ? result.length : undefined;
+  return Array.isArray(result) && result.length > 0 && result.every((each) => typeof each === "number")
+    ? result.length
+    : undefined;
 }
 
 /** The rows in groups of at most `size`. Throws RUN_FAILED for a vector of another length. */
-export async function* readTable(path: string, { id: idType, dimensions }: TableShape, size: number): AsyncGenerator<TableRows, void> {
+export async function* readTable(
+  path: string,
+  { id: idType, dimensions }: TableShape,
+  size: number,
+): AsyncGenerator<TableRows, void> {
   let lines: string[] = [];
   const toRows = (): TableRows => {
     const parts = lines.map(split);

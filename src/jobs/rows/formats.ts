@@ -19,7 +19,10 @@ const endings: Readonly<Record<string, FileFormat>> = {
 export function jobFile(path: string): JobFile {
   const format = endings[extname(path).toLowerCase()];
   if (format !== undefined) return { path, format };
-  throw invalidInput(`${path} has none of the endings of ${fileFormats.join(", ")}`, `the endings are ${Object.keys(endings).join(", ")}`);
+  throw invalidInput(
+    `${path} has none of the endings of ${fileFormats.join(", ")}`,
+    `the endings are ${Object.keys(endings).join(", ")}`,
+  );
 }
 
 /** How the rows of an input are read and how the lines of results become the output. */

@@ -6,6 +6,7 @@ import { type Command, Option } from "commander";
 import { omitUndefined } from "../../../contract/checked.ts";
 import { abortError, invalidInput } from "../../../contract/errors.ts";
 import { checkDefinition, openQueue, runRecordedJob } from "../../../jobs/open-job.ts";
+import type { ChunkQueue } from "../../../jobs/queue/chunk-queue.ts";
 import { jobFile } from "../../../jobs/rows/formats.ts";
 import type { Job, JobDefinition, JobState } from "../../../jobs/store/job.ts";
 import { type JobStore, inputFacts } from "../../../jobs/store/job-store.ts";
@@ -63,8 +64,7 @@ export function addRun(command: Command, terminal: Terminal): void {
     .action(async (task: string, flags: RunFlags) => {
       const store = openJobs(terminal);
       const definition = await toDefinition(task, flags, terminal);
-      const job = await findOrCreate(store, flags.id ?? defaultId(definition), definition);
-      await runHere(job, store, flags, terminal);
+      await runHere(() => findOrCreate(store, flags.id ?? defaultId(definition), definition), store, flags, terminal);
     });
 }
 
@@ -82,7 +82,7 @@ export function addResume(command: Command, terminal: Terminal): void {
       const { redis } = job.definition;
       if (flags.redis !== undefined && redis !== withoutPassword(flags.redis))
         throw invalidInput(`the queue of the job ${id} is ${redis ?? "the data folder of this machine"}`, "leave --redis out");
-      await runHere(job, store, { ...flags, ...omitUndefined({ redis: flags.redis ?? redis }) }, terminal);
+      await runHere(async () => job, store, { ...flags, ...omitUndefined({ redis: flags.redis ?? redis }) }, terminal);
     });
 }
 
@@ -138,16 +138,26 @@ async function findOrCreate(store: JobStore, id: string, definition: JobDefiniti
   const now = await inputFacts(definition.input.path);
   const isUnchanged = now.inputBytes === inputBytes && now.inputTime === inputTime;
   if (status === "done" && isUnchanged)
-    throw invalidInput(`the job ${id} is done, and its input has not changed since`, `inferyard jobs remove ${id} lets it run again`);
+    throw invalidInput(
+      `the job ${id} is done, and its input has not changed since`,
+      `inferyard jobs remove ${id} lets it run again`,
+    );
   await store.remove(id);
   return await store.create(id, definition);
 }
 
-/** Runs a job with its workers until it is done, and prints how it ended. A signal pauses it. */
-async function runHere(job: Job, store: JobStore, flags: ResumeFlags, terminal: Terminal): Promise<void> {
+/** Runs a job with its workers until it is done, and prints how it ended. A signal pauses it. `getJob`: called once the queue is reached. */
+async function runHere(getJob: () => Promise<Job>, store: JobStore, flags: ResumeFlags, terminal: Terminal): Promise<void> {
   terminal.runUntilSignal?.();
-  const address = queueAddress(store, flags.redis, terminal);
-  const queue = await openQueue(address);
+  const queue = await openQueue(queueAddress(store, flags.redis, terminal));
+  try {
+    await runOn(queue, await getJob(), store, flags, terminal);
+  } finally {
+    await queue.close();
+  }
+}
+
+async function runOn(queue: ChunkQueue, job: Job, store: JobStore, flags: ResumeFlags, terminal: Terminal): Promise<void> {
   const count = flags.workers ?? (job.definition.work.task === "generate" ? 1 : availableParallelism());
   let workers: WorkerProcesses | undefined;
   const notes = new ProgressNotes(job, flags, terminal);
@@ -166,7 +176,6 @@ async function runHere(job: Job, store: JobStore, flags: ResumeFlags, terminal: 
   } finally {
     notes.clear();
     await workers?.close();
-    await queue.close();
   }
 }
 
