@@ -121,7 +121,8 @@ describe("files", () => {
   it("are seen by the key that made them alone", async () => {
     const keyOf = (name: string) => ({ name, role: "reader" as const, sha256: createHash("sha256").update(name).digest("hex") });
     open({ keys: [keyOf("one"), keyOf("two")] });
-    const [one, two] = ["one", "two"].map((key) => ({ authorization: `Bearer ${key}` }));
+    const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
+    const [one, two] = [bearer("one"), bearer("two")];
     const { body: file } = await upload(request("a", { input: "x" }), { purpose: "batch" }, one);
     expect((await call(`/v1/files/${file.id}`, { headers: two })).status).toBe(404);
     const made = { input_file_id: file.id, endpoint: "/v1/embeddings", completion_window: "24h" };
