@@ -292,7 +292,7 @@ export class KernelChecks {
     }
     const start = performance.now();
     const cases = knownAnswerCases(blocks, entry, kernel);
-    const problem = this.#run(cases, this.#createMachineCode?.()).find((each) => each !== undefined);
+    const problem = this.#run(cases, this.#createMachineCode?.(), "block-matmul").find((each) => each !== undefined);
     const milliseconds = performance.now() - start;
     this.#results.set(id, problem);
     this.#selfTests.set(id, problem === undefined ? { passed: true, milliseconds } : { passed: false, problem, milliseconds });
@@ -314,18 +314,19 @@ export class KernelChecks {
     return casesOfFamily(family, this.#cases);
   }
 
-  /** What is wrong with each case. All run as one graph; if that throws, each runs alone. `machineCode`: see `RunCasesOptions`. */
-  #run(cases: readonly CheckCase[], machineCode?: MachineCode): readonly (string | undefined)[] {
+  /** What is wrong with each case. All run as one graph; if that throws, each runs alone. Machine code: see `RunCasesOptions`. */
+  #run(cases: readonly CheckCase[], machineCode?: MachineCode, machineFamily?: string): readonly (string | undefined)[] {
     try {
       return runCases(cases, {
         features: this.#features,
         compile: this.#compile,
         machineCode,
+        machineFamily,
         interpreted: this.#interpreted,
       });
     } catch (error) {
       if (cases.length === 1) return [`it stopped: ${getMessage(error)}`];
-      return cases.flatMap((each) => this.#run([each], machineCode));
+      return cases.flatMap((each) => this.#run([each], machineCode, machineFamily));
     }
   }
 }
