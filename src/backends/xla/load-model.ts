@@ -14,12 +14,8 @@ import { GraphModel, type GraphParts } from "../graphs/graph-model.ts";
 import { type OpenGraph, describeBlocks, runLimits, withOpenGraph } from "../graphs/open-graph.ts";
 import { type BucketSizes, ShapeBuckets } from "./buckets.ts";
 import { type ClientSettings, openClient } from "./open-client.ts";
-<<<<<<< HEAD
-import { openProgramFolder } from "./program-cache/program-folder.ts";
-=======
 import type { PjrtClient } from "./pjrt/client.ts";
-import { ProgramFolder } from "./program-cache/program-folder.ts";
->>>>>>> programs
+import { openProgramFolder } from "./program-cache/program-folder.ts";
 import { compilationTarget } from "./program-cache/program-key.ts";
 import { ProgramLoader } from "./program-cache/program-loader.ts";
 import { XlaCompiler } from "./xla-compiler.ts";
@@ -62,15 +58,6 @@ export async function loadLanguageOnPlugin(
   );
 }
 
-<<<<<<< HEAD
-async function openParts(
-  graph: OpenGraph,
-  model: ModelFiles,
-  { device, library, path, settings, buckets, programCacheBytes }: PluginForDevice,
-  options: LoadOptions,
-): Promise<GraphParts> {
-  const folder = await openProgramFolder({ maxBytes: programCacheBytes });
-=======
 /** A client of a plugin, and the compiler of one model on it. Disposing of the compiler disposes of the client. */
 export interface XlaModelCompiler {
   readonly client: PjrtClient;
@@ -84,8 +71,7 @@ export async function openCompiler(
   { device, path, settings, programCacheBytes }: Omit<PluginForDevice, "library" | "buckets">,
   options: Pick<LoadOptions, "threads" | "graphOptimization">,
 ): Promise<XlaModelCompiler> {
-  const folder = await ProgramFolder.open({ maxBytes: programCacheBytes });
->>>>>>> programs
+  const folder = await openProgramFolder({ maxBytes: programCacheBytes });
   const opened = await openClient(path, device, { ...settings, threads: options.threads });
   const { client } = opened;
   const name = `${device.type === "cpu" ? "the CPU" : client.deviceKind} by XLA (${path})`;

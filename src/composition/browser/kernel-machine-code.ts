@@ -6,3 +6,5 @@ export const withMachineCode: typeof x64.withMachineCode = (compiled) => compile
 export const withInstalled: typeof x64.withInstalled = (compiled) => compiled;
 export const hasMachineBlockMatmul: typeof x64.hasMachineBlockMatmul = () => false;
 export const machineScratchBytes: typeof x64.machineScratchBytes = () => 0;
+export const usesChannelPanels: typeof x64.usesChannelPanels = () => false;
+export const hasColumnGather: typeof x64.hasColumnGather = () => false;

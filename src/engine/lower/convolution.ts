@@ -1,13 +1,37 @@
 /** Lowers convolutions of one to three spatial axes to the conv2d kernel. */
 import type { NodeOf } from "../ir/graph.ts";
 import { at, omitUndefined } from "../../contract/checked.ts";
-import { conv2d, type DepthWindow } from "../codegen/wasm/index.ts";
+import { elementCount } from "../../contract/tensor.ts";
+import {
+  channelPanelsLength,
+  type Conv2dRequest,
+  conv2d,
+  type DepthWindow,
+  flattenPointwise,
+  packChannelPanels,
+  panelChannels,
+  resolveWindow,
+  unpackChannelPanels,
+} from "../codegen/wasm/index.ts";
+import { usesChannelPanels } from "../codegen/x64/index.ts";
+import type { Literal } from "../ir/literal.ts";
 import type { Window } from "../ir/operations.ts";
-import { type LoweredNode, singleCall, tensorOperand } from "./lowered-node.ts";
+import {
+  type LoweredNode,
+  type LoweringContext,
+  type Operand,
+  type PackedWeights,
+  singleCall,
+  tensorOperand,
+  toFloats,
+} from "./lowered-node.ts";
 import { type Window2d, window2d } from "./window-2d.ts";
 
 /** Lowers a convolution of one to three spatial axes in float32 or int32. int32 takes no activation. */
-export function lowerConvolution({ operation, inputs, outputs }: NodeOf<"convolution">): LoweredNode | undefined {
+export function lowerConvolution(
+  { operation, inputs, outputs }: NodeOf<"convolution">,
+  { hasWideVectors }: LoweringContext,
+): LoweredNode | undefined {
   const [x, weights, bias] = inputs;
   const type = x?.type.dataType;
   if (x === undefined || weights === undefined || (type !== "float32" && type !== "int32")) return undefined;
@@ -23,7 +47,32 @@ export function lowerConvolution({ operation, inputs, outputs }: NodeOf<"convolu
   const common = { batch, inChannels, outChannels, groups, bias: bias !== undefined, activation, type };
   const added = bias === undefined ? [] : [tensorOperand(bias)];
   const request = { ...common, window: plane, ...omitUndefined({ depth }) };
-  return singleCall(conv2d(request), tensorOperand(x), tensorOperand(weights), ...added, tensorOperand(outputs[0]));
+  const source = weights.constant;
+  const isPacked = hasWideVectors && source !== undefined && isFasterPacked(request);
+  const operand = isPacked ? channelPanels(source, groups) : tensorOperand(weights);
+  return singleCall(conv2d({ ...request, hasPanels: isPacked }), tensorOperand(x), operand, ...added, tensorOperand(outputs[0]));
+}
+
+/** Whether machine code is faster with weights in panels of channels. */
+function isFasterPacked({ window: given, inChannels, outChannels, groups = 1, depth, type }: Conv2dRequest): boolean {
+  const isDepthwise = groups === inChannels && groups === outChannels;
+  if (depth !== undefined || type !== "float32" || isDepthwise) return false;
+  const window = resolveWindow(given);
+  const positions = at(flattenPointwise(window).output, 1);
+  return usesChannelPanels({ window, channels: inChannels / groups, outputs: outChannels / groups, positions });
+}
+
+/** Constant weights [output channels, ...] in panels, packed once. */
+function channelPanels(source: Literal, groups: number): Operand {
+  const shape = { groups, outputs: at(source.shape, 0) / groups, depth: elementCount(source.shape.slice(1)) };
+  const weights: PackedWeights = {
+    source,
+    layout: `convolution ${groups}x${shape.outputs}x${shape.depth} by ${panelChannels}`,
+    bytes: channelPanelsLength(shape) * Float32Array.BYTES_PER_ELEMENT,
+    pack: (target, elements) => packChannelPanels(toFloats(target), elements as Float32Array, shape),
+    unpack: (from) => unpackChannelPanels(toFloats(from), shape),
+  };
+  return { kind: "packed", weights };
 }
 
 /** The depth axis of a 3-D convolution; undefined for fewer axes. */

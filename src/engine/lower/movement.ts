@@ -1,10 +1,12 @@
 /** Lowers operations that only move elements (transpose, slice, concat, expand, gather) to strided copies. */
-import { at } from "../../contract/checked.ts";
+import { at, omitUndefined } from "../../contract/checked.ts";
 import { elementCount } from "../../contract/tensor.ts";
-import { gather, stridedCopy } from "../codegen/wasm/index.ts";
+import { type GatherRequest, gather, stridedCopy } from "../codegen/wasm/index.ts";
+import { hasColumnGather } from "../codegen/x64/index.ts";
 import { broadcastStrides, contiguousStrides } from "../ir/broadcast.ts";
 import { type ElementType, elementTypes } from "../ir/element-types.ts";
 import type { GraphNode, NodeOf, Value } from "../ir/graph.ts";
+import { type Literal, toNumbers } from "../ir/literal.ts";
 import { lowerBlockGather } from "./blocks.ts";
 import {
   getIndexType,
@@ -137,5 +139,24 @@ export function lowerGather(node: NodeOf<"gather">, context: LoweringContext): L
     elementBytes: storageBytes(data.type.dataType),
     indexType,
   };
-  return singleCall(gather(request), tensorOperand(data), tensorOperand(indices), tensorOperand(outputs[0]));
+  const columns = context.hasWideVectors ? knownColumns(request, indices?.constant) : undefined;
+  return singleCall(
+    gather({ ...request, ...omitUndefined({ columns }) }),
+    tensorOperand(data),
+    tensorOperand(indices),
+    tensorOperand(outputs[0]),
+  );
+}
+
+/** Rows from which on machine code is generated for constant indices. */
+const minRows = 8;
+
+/** Constant indices for which there is machine code; undefined if there is none. */
+function knownColumns(
+  { outer, inner, n, elementBytes }: Pick<GatherRequest, "outer" | "inner" | "n" | "elementBytes">,
+  constant: Literal | undefined,
+): readonly number[] | undefined {
+  if (constant === undefined || outer < minRows || inner * elementBytes !== Float32Array.BYTES_PER_ELEMENT) return undefined;
+  const columns = Array.from(toNumbers(constant), (index) => (index < 0 ? index + n : index));
+  return columns.every((column) => column >= 0 && column < n) && hasColumnGather({ n, columns }) ? columns : undefined;
 }

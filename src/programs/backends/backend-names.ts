@@ -130,7 +130,7 @@ const ofDocument: readonly BackendName[] = [
     computedBy: undefined,
     requiresGpu: false,
     requiredLibraries: ["NNPACK"],
-    note: "not used: the library is no longer developed, and the engine has kernels of its own for convolutions",
+    note: "not used: the engine has kernels of its own for convolutions",
   },
   {
     name: "opt_einsum",

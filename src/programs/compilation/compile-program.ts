@@ -1,9 +1,11 @@
 /** Compiles programs: tries the backends that the caller names, in order, until one computes right. */
+import { required } from "../../contract/checked.ts";
 import { InferyardError, invalidInput, throwIfAborted } from "../../contract/errors.ts";
 import type { TensorMap } from "../../contract/tensor.ts";
 import type { Literal } from "../../engine/ir/literal.ts";
 import { standardProgramBackends } from "../backends/standard-program-backends.ts";
 import type { ProgramBackends } from "../backends/program-backends.ts";
+import { checkSizes } from "../definition/check-definition.ts";
 import { freeDimensions, type Program } from "../definition/program.ts";
 import type { ProgramMode } from "../interface/program-backend.ts";
 import { type TensorArgument, toTensors } from "../definition/tensor-arguments.ts";
@@ -24,7 +26,7 @@ export interface CompileOptions {
   readonly weights?: Readonly<Record<string, TensorArgument>>;
   /** Sizes that free dimensions are padded to. The results for padded inputs are checked like others. Default: a graph is compiled for each size. */
   readonly buckets?: DimensionBuckets;
-  /** Sizes of free dimensions that a graph is compiled for at once. Default: the first bucket, or 2. */
+  /** Sizes of free dimensions that a graph is compiled for at once. Default: the first bucket, or what the program was checked with when it was defined. */
   readonly sizes?: Readonly<Record<string, number>>;
   /** Inputs to check with, by name, for programs that random ones do not suit. Default: pseudo-random numbers. */
   readonly probe?: Readonly<Record<string, TensorArgument>>;
@@ -51,9 +53,6 @@ const optionNames: readonly string[] = [
   "backends",
   "signal",
 ];
-
-/** Size that free dimensions without a bucket are compiled for first. */
-const firstSize = 2;
 
 /**
  * Compiles a program for the first of the named backends that is available, compiles it, and computes a probe as the interpreter does. Throws INPUT_INVALID for options
@@ -133,12 +132,7 @@ function readProbe({ inputs }: Program, given: Readonly<Record<string, TensorArg
 
 function readFirstSizes(program: Program, { sizes = {}, buckets = {}, probe = {} }: CompileOptions): ReadonlyMap<string, number> {
   const names = freeDimensions(program);
-  for (const [name, size] of Object.entries(sizes)) {
-    if (!names.includes(name))
-      throw invalidInput(`sizes.${name} names no free dimension`, `its free dimensions: ${names.join(", ") || "none"}`);
-    if (!Number.isSafeInteger(size) || size < 0)
-      throw invalidInput(`sizes.${name} is ${size}, and must be a whole number from 0`);
-  }
+  checkSizes(names, sizes);
   const probed = readProbe(program, probe);
   const ofProbe = (name: string): number | undefined => {
     for (const { name: input, shape } of program.inputs) {
@@ -147,5 +141,10 @@ function readFirstSizes(program: Program, { sizes = {}, buckets = {}, probe = {}
     }
     return undefined;
   };
-  return new Map(names.map((name) => [name, sizes[name] ?? ofProbe(name) ?? buckets[name]?.[0] ?? firstSize]));
+  return new Map(
+    names.map((name) => [
+      name,
+      sizes[name] ?? ofProbe(name) ?? buckets[name]?.[0] ?? required(program.exampleSizes.get(name), name),
+    ]),
+  );
 }

@@ -2,12 +2,16 @@
 import { InferyardError, throwIfAborted } from "../../contract/errors.ts";
 import type { TensorMap } from "../../contract/tensor.ts";
 import { Mutex } from "../../concurrency/mutex.ts";
+import { yieldToEventLoop } from "../../platform/event-loop.ts";
 import type { Sizes } from "../definition/trace-program.ts";
 import { type TensorArgument, toTensors } from "../definition/tensor-arguments.ts";
 import { readSizes } from "./buckets.ts";
 import type { CandidateList, ProgramRequest, SelectedSession } from "./candidate-list.ts";
 import type { ProgramDecision } from "./program-decision.ts";
 import { type ProgramMemoryUsage, type ProgramSession, SessionFailure } from "./program-session.ts";
+
+/** Milliseconds of runs after which the event loop gets its turn: runs compute on the calling thread. */
+const maxBlockedMs = 20;
 
 /** Options of one run. */
 export interface ProgramRunOptions {
@@ -28,6 +32,8 @@ export class ProgramKernel {
   #session: ProgramSession;
   #decision: ProgramDecision;
   #disposal: Promise<void> | undefined;
+  /** When a run last let the event loop have its turn, as a time of performance.now(). */
+  #yieldedAt = performance.now();
 
   /** @internal */
   constructor(request: ProgramRequest, candidates: CandidateList, session: ProgramSession, decision: ProgramDecision) {
@@ -58,7 +64,7 @@ export class ProgramKernel {
   }
 
   /**
-   * Runs the program and returns its outputs by name, in memory that the caller owns. Inputs are checked before anything runs. For sizes that no run had before, a
+   * Runs the program on the calling thread and returns its outputs by name, in memory that the caller owns. Inputs are checked before anything runs. For sizes that no run had before, a
    * graph is compiled and checked; if that fails, the next backend of the list takes over, with the states. Throws INPUT_INVALID, BACKEND_UNAVAILABLE or NO_BACKEND if
    * no backend is left, RUN_FAILED, OUT_OF_MEMORY, ABORTED, and DISPOSED.
    */
@@ -68,6 +74,10 @@ export class ProgramKernel {
     const tensors = toTensors(program.inputs, inputs);
     const sizes = readSizes(program.inputs, tensors);
     return await this.#runs.runExclusive(async () => {
+      if (performance.now() - this.#yieldedAt > maxBlockedMs) {
+        await yieldToEventLoop();
+        this.#yieldedAt = performance.now();
+      }
       throwIfAborted(signal);
       await this.#prepare(sizes, signal);
       return await this.#session.run(tensors, sizes, signal);

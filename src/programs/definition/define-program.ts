@@ -22,7 +22,7 @@ import {
 } from "./program-value.ts";
 import { traceDefinition } from "./trace-definition.ts";
 import type { UserOperator } from "./user-operator.ts";
-import { checkDefinition } from "./check-definition.ts";
+import { checkDefinition, type DefinitionOptions } from "./check-definition.ts";
 
 /** An operator of ONNX: its inputs in ONNX's order, then its attributes under ONNX's names, if it has any. */
 export type OneOutput = (...operands: readonly (ProgramOperand | Attributes)[]) => ProgramValue;
@@ -61,7 +61,10 @@ export interface ProgramBuilder extends ProgramOperators {
  * Defines a program: `build` is called once, with the operators of ONNX in camelCase, and returns the outputs by name. Throws INPUT_INVALID for names that are given
  * twice, dimensions that are none and values of other programs, and MODEL_UNSUPPORTED for an operator that does not take its inputs; the message names it.
  */
-export function defineProgram(build: (builder: ProgramBuilder) => Readonly<Record<string, ProgramValue>>): Program {
+export function defineProgram(
+  build: (builder: ProgramBuilder) => Readonly<Record<string, ProgramValue>>,
+  options: DefinitionOptions = {},
+): Program {
   const definition: Definition = { inputs: [], weights: [], states: [], updates: new Map(), uses: [] };
   const outputs = build(createBuilder(definition));
   const names = Object.keys(outputs ?? {});
@@ -69,15 +72,14 @@ export function defineProgram(build: (builder: ProgramBuilder) => Readonly<Recor
   for (const name of names)
     if (!(outputs[name] instanceof ProgramValue)) throw invalidInput(`the output "${name}" is not a value of the program`);
   const { inputs, weights, states } = definition;
-  const program: Program = {
+  const program = {
     inputs,
     weights,
     states,
     outputs: names,
     open: () => ({ ownWeights: [], trace: (operands, builder) => traceDefinition(definition, outputs, operands, builder) }),
-  };
-  checkDefinition(program);
-  return program;
+  } satisfies Omit<Program, "exampleSizes">;
+  return { ...program, exampleSizes: checkDefinition(program, options) };
 }
 
 function createBuilder(definition: Definition): ProgramBuilder {

@@ -6,7 +6,7 @@ import { basename } from "node:path";
 import { tensorInfo } from "../../backends/graphs/onnx-graph.ts";
 import { checkOperators, isTensor, onnxSource, readOnnxModel, toByteSource, TraceBudget } from "../../engine/index.ts";
 import type { OnnxModel } from "../../engine/index.ts";
-import { checkDefinition } from "./check-definition.ts";
+import { checkDefinition, type DefinitionOptions } from "./check-definition.ts";
 import type { OpenProgram, Program } from "./program.ts";
 import type { Value } from "../../engine/ir/graph.ts";
 
@@ -15,21 +15,20 @@ import type { Value } from "../../engine/ir/graph.ts";
  * MODEL_NOT_FOUND for a file that cannot be read, MODEL_INVALID for a damaged one, and MODEL_UNSUPPORTED for operators that the engine does not have, shapes that
  * depend on values, inputs or outputs that are no tensors, and weights in files of their own.
  */
-export async function programFromOnnx(file: string | Uint8Array): Promise<Program> {
+export async function programFromOnnx(file: string | Uint8Array, options: DefinitionOptions = {}): Promise<Program> {
   const bytes = typeof file === "string" ? await readBytes(file) : file;
   const name = typeof file === "string" ? basename(file) : "the ONNX model";
   const model = readModel(bytes, name);
   const { graph } = model;
   const inputs = graph.inputs.filter((input) => !graph.initializers.has(input.name)).map((input) => nameAxes(tensorInfo(input)));
-  const program: Program = {
+  const program = {
     inputs,
     weights: [],
     states: [],
     outputs: graph.outputs.map((output) => tensorInfo(output).name),
     open: () => openModel(readModel(bytes, name)),
-  };
-  checkDefinition(program);
-  return program;
+  } satisfies Omit<Program, "exampleSizes">;
+  return { ...program, exampleSizes: checkDefinition(program, options) };
 }
 
 async function readBytes(path: string): Promise<Uint8Array> {

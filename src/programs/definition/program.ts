@@ -57,6 +57,8 @@ export interface Program {
   readonly states: readonly ProgramState[];
   /** Names of the outputs, in order. */
   readonly outputs: readonly string[];
+  /** Sizes of the free dimensions for which the program was checked when it was defined. */
+  readonly exampleSizes: ReadonlyMap<string, number>;
   /** @internal Opens the program for one device. Devices share no weights, since each keeps them in a form of its own. */
   open(): OpenProgram;
 }

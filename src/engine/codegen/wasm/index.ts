@@ -20,10 +20,16 @@ export { packBlocks, unpackBlocks } from "./kernels/blocks/pack-blocks.ts";
 export { quantizeActivationBytes } from "./kernels/blocks/quantize-activation-bytes.ts";
 export { quantizeActivations } from "./kernels/blocks/quantize-activations.ts";
 export { type BatchedMatmulRequest, type MatrixStrides, batchedMatmul } from "./kernels/matmul/batched-matmul.ts";
+export {
+  channelPanelsLength,
+  packChannelPanels,
+  panelChannels,
+  unpackChannelPanels,
+} from "./kernels/convolution/channel-panels.ts";
 export { type Conv2dRequest, conv2d } from "./kernels/convolution/conv2d.ts";
 export { type InterleavedAxis, interleave } from "./kernels/convolution/interleave.ts";
 export { type Pool2dRequest, pool2d } from "./kernels/convolution/pool2d.ts";
-export { type DepthWindow, type KernelWindow, resolveWindow } from "./kernels/convolution/window.ts";
+export { type DepthWindow, type KernelWindow, flattenPointwise, resolveWindow } from "./kernels/convolution/window.ts";
 export { type CumulativeType, cumulative } from "./kernels/reductions/cumulative.ts";
 export { elementwise } from "./kernels/elementwise/elementwise.ts";
 export { supportsElementwise } from "./kernels/elementwise/support.ts";

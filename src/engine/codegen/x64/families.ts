@@ -3,11 +3,12 @@ import { required } from "../../../contract/checked.ts";
 import type { X64Level } from "../../../kernels/simd-levels.ts";
 import type { Kernel } from "../wasm/kernel.ts";
 import { machineBlockMatmul } from "./block-matmul.ts";
-import { convolutionScratchBytes, machineConvolution } from "./convolution/convolution.ts";
+import { conv2dScratchBytes, machineConv2d } from "./convolution/conv2d.ts";
 import { machineWindow, windowFunctionScratchBytes } from "./convolution/sliding-window.ts";
 import { machineElementwise } from "./elementwise/elementwise.ts";
 import type { MachineCode } from "./machine-code.ts";
 import type { MachineArgument, MachineFunction, MachineKernel } from "./machine-kernel.ts";
+import { machineColumnGather } from "./movement/gather-columns.ts";
 import { machineBatchedMatmul } from "./products/batched-matmul.ts";
 import { machineByteMatmul } from "./products/byte-matmul.ts";
 import { machineMatmul } from "./products/matmul.ts";
@@ -34,7 +35,8 @@ const families: Readonly<Record<string, MachineFamily>> = {
   "quantize-activation-bytes": { generate: machineQuantizeActivationBytes },
   "quantize-rows": { generate: machineQuantizeRows },
   "quantization-range": { generate: machineQuantizationRange },
-  conv2d: { generate: machineConvolution, scratchBytes: convolutionScratchBytes },
+  conv2d: { generate: machineConv2d, scratchBytes: conv2dScratchBytes },
+  gather: { generate: machineColumnGather },
   depthwise: { generate: machineWindow, scratchBytes: windowFunctionScratchBytes },
   pool2d: { generate: machineWindow, scratchBytes: windowFunctionScratchBytes },
   softmax: { generate: machineSoftmax },

@@ -62,6 +62,9 @@ const gathers = `
 gather = gather(float32[3,6,2], int32[4] below 6) axis=1
 gather = gather(uint8[5,35], int64[3] below 5) axis=0
 gather = gather(float32[3,9], int64[5] below 9) axis=1
+gather = gather(float32[2,5,20], constant int64[40] = [0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7, 8, 8, 9, 9, 10, 10, 11, 11, 12, 12, 13, 13, 14, 14, 15, 15, 16, 16, 17, 17, 18, 18, 19, 19]) axis=2
+gather = gather(float32[9,9], constant int64[27] = [0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4, 5, 5, 5, 6, 6, 6, 7, 7, 7, 8, 8, 8]) axis=1
+gather = gather(int32[2,6,40], constant int32[13] = [-40, 2, 1, 4, 6, 5, 7, 9, 8, 35, 36, 38, -1]) axis=2
 gather-elements = gather-elements(float32[3,6], int64[3,4] below 6) axis=1
 gather-elements = gather-elements(float32[2,7,4], int64[2,3,4] below 7) axis=1
 gather-elements = gather-elements(float32[7], int64[2051] below 7) axis=0

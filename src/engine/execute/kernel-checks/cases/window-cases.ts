@@ -40,6 +40,11 @@ conv2d ~ convolution(float32[1,4,3,70], float32[40,4,1,1]#2, float32[40]#3)
 conv2d ~ convolution(float32[1,3,5,75], float32[14,3,3,3]#2) strides=[2,2] pads=[1,1,0,1]
 conv2d ~ convolution(float32[1,2,3,100], float32[27,2,1,5]#2) strides=[1,3] pads=[0,2,0,2]
 conv2d ~ convolution(float32[2,6,3,53], float32[58,3,2,2]#2, float32[58]#3) groups=2 pads=[0,1,1,0]
+conv2d ~ convolution(float32[1,3,4,61], constant float32[30,3,3,3]#2, float32[30]#3) pads=[1,1,1,1]
+conv2d ~ convolution(special float32[2,5,7,7], constant float32[70,5,1,1]#2, float32[70]#3)
+conv2d ~ convolution(float32[1,3,9,29], constant float32[17,3,3,3]#2) strides=[2,2] pads=[1,1,0,1]
+conv2d ~ convolution(float32[1,2,3,100], constant float32[12,2,1,5]#2) strides=[1,3] dilations=[1,2] pads=[0,2,0,2]
+conv2d ~ convolution(float32[2,6,13,13], constant float32[90,3,2,2]#2, float32[90]#3) groups=2 pads=[0,1,1,0]
 depthwise ~ convolution(float32[1,2,7,150], float32[2,1,3,3]#2, float32[2]#3) groups=2 pads=[1,1,1,1]
 depthwise ~ convolution(float32[1,2,9,155], float32[2,1,3,5]#2) groups=2 strides=[2,2] pads=[1,2,1,2]
 declined conv2d = convolution(float64[1,2,4,5], float64[2,2,2,3]#2) pads=[0,1,1,0]
@@ -47,6 +52,7 @@ declined conv2d = convolution(int32[1,2,4,5], int32[2,2,2,3]#2) pads=[0,1,1,0] a
 
 const activated = activations.flatMap((name) => [
   `conv2d ${name} ~ convolution(float32[1,3,5,6], float32[4,3,3,3]#2, float32[4]#3) pads=[1,1,1,1] activation=${name}`,
+  `conv2d ${name} ~ convolution(float32[1,3,5,23], constant float32[18,3,3,3]#2, float32[18]#3) pads=[1,1,1,1] activation=${name}`,
   `depthwise ${name} ~ convolution(float32[1,4,5,6], float32[4,1,3,3]#2, float32[4]#3) groups=4 pads=[1,1,1,1] activation=${name}`,
 ]);
 

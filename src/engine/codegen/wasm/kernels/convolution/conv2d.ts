@@ -15,10 +15,12 @@ import { floatBytes, laneCount } from "../loops/lanes.ts";
 import { emitMicroKernel, int32TileArithmetic, tileColumns, tileRows } from "../matmul/micro-kernel.ts";
 import { copyPanel } from "../matmul/panel-copy.ts";
 import { storeTile } from "../matmul/epilogue.ts";
+import { required } from "../../../../../contract/checked.ts";
 import { machineScratchBytes } from "../../../x64/index.ts";
+import { panelChannels } from "./channel-panels.ts";
 import { depthwise } from "./depthwise.ts";
 import { copyVolumePatch, copyPatch } from "./im2col.ts";
-import { type DepthWindow, type ResolvedWindow, type KernelWindow, resolveWindow } from "./window.ts";
+import { type DepthWindow, type ResolvedWindow, type KernelWindow, flattenPointwise, resolveWindow } from "./window.ts";
 
 /** Shapes and fused operations of one convolution kernel. */
 export interface Conv2dRequest {
@@ -36,6 +38,8 @@ export interface Conv2dRequest {
   readonly bias?: boolean;
   /** Activation of the output. Default: none. */
   readonly activation?: Activation;
+  /** Whether the weights are in panels of channels, see `channel-panels.ts`. Not for 3-D, int32 and depthwise. Default: false. */
+  readonly hasPanels?: boolean;
 }
 
 /** Element type of the input, weights, bias and output of a convolution. */
@@ -45,16 +49,16 @@ const multiplyAddsPerNanosecond = 20;
 
 /**
  * Generates the kernel of a 2-D convolution. Parameters: x, weights [outChannels, inChannels / groups, height, width], bias if
- * requested, y, and scratch when `scratchBytes` is not 0. One piece (unit of parallel work) computes 8 positions of one image and group, or a plane
- * when every channel is a group of its own.
+ * requested, y, and scratch when `scratchBytes` is not 0. One piece (unit of parallel work) computes 8 positions of one image and group, a row of positions
+ * if the weights are in panels, or a plane when every channel is a group of its own.
  */
 export function conv2d(request: Conv2dRequest): Kernel {
   const { batch, inChannels, outChannels, groups = 1, bias = false, activation = "none" } = request;
-  const { depth: deep, type = "float32" } = request;
+  const { depth: deep, type = "float32", hasPanels = false } = request;
   const window = resolveWindow(request.window);
   if (groups === inChannels && groups === outChannels && deep === undefined)
     return depthwise({ batch, channels: groups, window, bias, activation, type });
-  const shape = deep === undefined ? flattenPointwise(window) : window;
+  const shape = deep === undefined && !hasPanels ? flattenPointwise(window) : window;
   const layer: Layer = {
     window: shape,
     isPointwise: deep === undefined && isPointwise(shape),
@@ -63,37 +67,41 @@ export function conv2d(request: Conv2dRequest): Kernel {
     channels: inChannels / groups,
     outputs: outChannels / groups,
     activation,
+    hasPanels,
   };
   const [height, width] = shape.output;
   const panels = Math.ceil(width / tileColumns);
   const depth = getDepth(layer);
   const [inPlanes, outPlanes] = [deep?.input ?? 1, deep?.output ?? 1];
   const machine = deep === undefined && type === "float32" ? { request: { ...layer, groups, bias } } : undefined;
+  const piecePanels = hasPanels ? panels : 1;
   const planeBytes = (plane: readonly [number, number]): number => plane[0] * plane[1] * floatBytes;
   return defineKernel({
     family: "conv2d",
-    request: { ...layer, groups, panels, bias },
+    request: { ...layer, hasPanels: hasPanels ? true : undefined, groups, panels, bias },
     inputs: ["x", "weights"],
     optional: { bias },
     outputs: ["y"],
-    pieces: batch * groups * outPlanes * height * panels,
-    pieceNanoseconds: (depth * Math.min(width, tileColumns) * layer.outputs) / multiplyAddsPerNanosecond + 20,
+    pieces: (batch * groups * outPlanes * height * panels) / piecePanels,
+    pieceNanoseconds: piecePanels * ((depth * Math.min(width, tileColumns) * layer.outputs) / multiplyAddsPerNanosecond + 20),
     scratchBytes: Math.max(
       Math.ceil(depth / laneCount) * laneCount * tileColumns * floatBytes,
       machine === undefined ? 0 : machineScratchBytes("conv2d", machine.request),
     ),
     machine,
     emit(f, { x, weights, y, bias: biasAt, scratch = x }, from, to) {
-      f.range(from, to, 1, (piece) => {
+      const groupChannels = hasPanels ? Math.ceil(layer.outputs / panelChannels) * panelChannels : layer.outputs;
+      const [first, end] = [from, to].map((piece) => f.value(i32.mul(piece, i32.const(piecePanels))));
+      f.range(required(first, "the first panel"), required(end, "the end of the panels"), 1, (piece) => {
         const places = [batch * groups, outPlanes, height, panels];
         const [image = piece, level = piece, row = piece, panel = piece] = unravel(f, piece, places);
         const group = f.value(i32.remU(image, i32.const(groups)));
         const column = f.value(i32.mul(panel, i32.const(tileColumns)));
-        const first = offsetBy(y, image, layer.outputs * outPlanes * planeBytes(shape.output));
-        const plane = deep === undefined ? first : offsetBy(first, level, planeBytes(shape.output));
+        const target = offsetBy(y, image, layer.outputs * outPlanes * planeBytes(shape.output));
+        const plane = deep === undefined ? target : offsetBy(target, level, planeBytes(shape.output));
         const at: PanelAddresses = {
           x: f.value(offsetBy(x, image, layer.channels * inPlanes * planeBytes(shape.input))),
-          weights: f.value(offsetBy(weights, group, layer.outputs * depth * floatBytes)),
+          weights: f.value(offsetBy(weights, group, groupChannels * depth * floatBytes)),
           y: f.value(offsetBy(offsetBy(plane, row, width * floatBytes), column, floatBytes)),
           bias: biasAt && f.value(offsetBy(biasAt, group, layer.outputs * floatBytes)),
           scratch,
@@ -118,6 +126,7 @@ interface Layer {
   /** Output channels of one group. */
   readonly outputs: number;
   readonly activation: Activation;
+  readonly hasPanels: boolean;
 }
 
 interface PanelAddresses {
@@ -137,20 +146,20 @@ function getDepth({ channels, window, deep }: Layer): number {
   return channels * (deep?.size ?? 1) * window.size[0] * window.size[1];
 }
 
-/** For a 1 x 1 window without stride and pads, returns the window over the plane as a single row of height * width; else the window unchanged. */
-function flattenPointwise(window: ResolvedWindow): ResolvedWindow {
-  const { size, strides, pads, input } = window;
-  if (![...size, ...strides].every((value) => value === 1) || pads.some((pad) => pad > 0)) return window;
-  const row = [1, input[0] * input[1]] as const;
-  return { ...window, dilations: [1, 1], input: row, padded: row, output: row };
-}
-
 function isPointwise({ size, strides, pads, input }: ResolvedWindow): boolean {
   return input[0] === 1 && [...size, ...strides].every((value) => value === 1) && pads.every((pad) => pad === 0);
 }
 
+/** The first weight of block `block` of 4 channels, in panels of 16. */
+function inPanel(weights: I32, block: I32, depth: number): I32 {
+  const blocksPerPanel = panelChannels / tileRows;
+  const panel = i32.divU(block, i32.const(blocksPerPanel));
+  const inside = i32.remU(block, i32.const(blocksPerPanel));
+  return offsetBy(offsetBy(weights, panel, depth * panelChannels * floatBytes), inside, tileRows * floatBytes);
+}
+
 function emitPanel(f: FunctionBuilder, layer: Layer, at: PanelAddresses, columns: number): void {
-  const { window, channels, outputs, activation, deep, type } = layer;
+  const { window, channels, outputs, activation, deep, type, hasPanels } = layer;
   const depth = getDepth(layer);
   const vectors = Math.ceil(columns / laneCount);
   const rowBytes = (deep?.output ?? 1) * window.output[0] * window.output[1] * floatBytes;
@@ -168,10 +177,10 @@ function emitPanel(f: FunctionBuilder, layer: Layer, at: PanelAddresses, columns
       rows,
       vectors,
       depth,
-      a: offsetBy(at.weights, block, tileRows * depth * floatBytes),
+      a: hasPanels ? inPanel(at.weights, block, depth) : offsetBy(at.weights, block, tileRows * depth * floatBytes),
       b: at.scratch,
-      aRowBytes: depth * floatBytes,
-      aDepthBytes: floatBytes,
+      aRowBytes: hasPanels ? floatBytes : depth * floatBytes,
+      aDepthBytes: hasPanels ? panelChannels * floatBytes : floatBytes,
       bDepthBytes: vectors * laneCount * floatBytes,
       ...(type === "int32" ? { arithmetic: int32TileArithmetic } : {}),
       start: (row) => (bias === undefined ? v128.zero : v128.load32Splat(bias, row * floatBytes)),

@@ -50,3 +50,11 @@ const maxUnrolledTaps = 64;
 export function isUnrolled({ size }: ResolvedWindow): boolean {
   return size[0] * size[1] <= maxUnrolledTaps;
 }
+
+/** For a 1 x 1 window without stride and pads, returns the window over the plane as a single row of height * width; else the window unchanged. */
+export function flattenPointwise(window: ResolvedWindow): ResolvedWindow {
+  const { size, strides, pads, input } = window;
+  if (![...size, ...strides].every((value) => value === 1) || pads.some((pad) => pad > 0)) return window;
+  const row = [1, input[0] * input[1]] as const;
+  return { ...window, dilations: [1, 1], input: row, padded: row, output: row };
+}
