@@ -145,28 +145,23 @@ class WideBlockMatmul {
   }
 }
 
-/** Divides r11 blocks of 4 rows into tiles of 12, 8 and 4: as few as there can be, and no tile of 4 that another order avoids. */
+/** Divides r11 blocks of 4 rows, at least two, into tiles of 12 and 8. */
 function emitRowBlocks(asm: Assembler, emitTile: (rows: number) => void): void {
-  const blocksOf = (rows: number): number => rows / tileRows;
-  const [eights, eight, four, end] = [asm.label(), asm.label(), asm.label(), asm.label()];
+  const [eights, eight, end] = [asm.label(), asm.label(), asm.label()];
   const twelves = asm.here();
-  asm.integer("cmp", "r11", blocksOf(12));
+  asm.integer("cmp", "r11", 12 / tileRows);
   asm.jump(eights, "b");
-  asm.integer("cmp", "r11", 2 * blocksOf(8));
+  asm.integer("cmp", "r11", 16 / tileRows);
   asm.jump(eight, "e");
   emitTile(12);
-  asm.integer("sub", "r11", blocksOf(12));
+  asm.integer("sub", "r11", 12 / tileRows);
   asm.jump(twelves);
   asm.bind(eights);
-  asm.integer("cmp", "r11", blocksOf(8));
-  asm.jump(four, "b");
+  asm.integer("cmp", "r11", 8 / tileRows);
+  asm.jump(end, "b");
   asm.bind(eight);
   emitTile(8);
-  asm.integer("sub", "r11", blocksOf(8));
+  asm.integer("sub", "r11", 8 / tileRows);
   asm.jump(eights);
-  asm.bind(four);
-  asm.test("r11", "r11");
-  asm.jump(end, "z");
-  emitTile(4);
   asm.bind(end);
 }
