@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { MachineCodeCache, MachineKernel, MachineObject } from "../../../engine/codegen/x64/index.ts";
+import { wasmHost } from "../../../engine/codegen/wasm/index.ts";
 import { writeKernelObject } from "./kernel-object.ts";
 import { openMachineCode } from "./machine-code.ts";
 import { createObjectCache, openObjectFolder } from "./object-cache.ts";
@@ -45,7 +46,7 @@ describe("machine code on disk", () => {
     for (const other of [{ build: "b2" }, { processor: "p2" }, { node: "v22" }])
       expect((await open(other)).read(keys)).toBeUndefined();
     const folder = await openObjectFolder(path);
-    expect(createObjectCache(folder!, identity, "AVX512").read(keys)).toBeUndefined();
+    expect(createObjectCache(folder!, identity, "AVX-512").read(keys)).toBeUndefined();
   });
 
   it("is removed where it is damaged, cut off or of another format", async () => {
@@ -105,7 +106,7 @@ describe("machine code on disk", () => {
     const code = openMachineCode!().create("AVX2");
     try {
       const kept = (await open()).read(keys) as MachineObject;
-      const memory = new WebAssembly.Memory({ initial: 1 });
+      const memory = new (wasmHost().Memory)({ initial: 1 });
       const values = code.installObject(kept).map((kernel) => {
         code.bind(kernel, memory)(64, 0, 1);
         return new Int32Array(memory.buffer, 64, 1)[0];
