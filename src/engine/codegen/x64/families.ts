@@ -3,7 +3,7 @@ import { required } from "../../../contract/checked.ts";
 import type { MachineFamilyName } from "../../../kernels/machine-families.ts";
 import type { X64Level } from "../../../kernels/simd-levels.ts";
 import type { Kernel } from "../wasm/kernel.ts";
-import { machineBlockMatmul } from "./block-matmul.ts";
+import { machineBlockMatmul } from "./blocks/block-matmul.ts";
 import { conv2dScratchBytes, machineConv2d } from "./convolution/conv2d.ts";
 import { machineWindow, windowFunctionScratchBytes } from "./convolution/sliding-window.ts";
 import { machineElementwise } from "./elementwise/elementwise.ts";

@@ -301,9 +301,8 @@ export class KernelChecks {
     }
     const start = performance.now();
     const cases = knownAnswerCases(blocks, entry, kernel);
-    // A wrong quantization of activations in machine code says nothing of a product in WebAssembly.
-    const machineCode = entry.implementation.kind === "machine" ? this.#createMachineCode?.() : undefined;
-    const problem = this.#run(cases, machineCode).find((each) => each !== undefined);
+    // Other wrong machine code, as that of the quantization of activations, says nothing of this product.
+    const problem = this.#run(cases, this.#createMachineCode?.(), "block-matmul").find((each) => each !== undefined);
     const milliseconds = performance.now() - start;
     this.#results.set(id, problem);
     this.#selfTests.set(id, problem === undefined ? { passed: true, milliseconds } : { passed: false, problem, milliseconds });
@@ -325,14 +324,20 @@ export class KernelChecks {
     return casesOfFamily(family, this.#cases);
   }
 
-  /** What is wrong with each case. All run as one graph; if that throws, each runs alone. `machineCode`: see `RunCasesOptions`. */
-  #run(cases: readonly CheckCase[], machineCode?: MachineCode): readonly (string | undefined)[] {
+  /** What is wrong with each case. All run as one graph; if that throws, each runs alone. Machine code: see `RunCasesOptions`. */
+  #run(cases: readonly CheckCase[], machineCode?: MachineCode, machineFamily?: string): readonly (string | undefined)[] {
     try {
-      const options = { features: this.#features, compile: this.#compile, machineCode, interpreted: this.#interpreted };
+      const options = {
+        features: this.#features,
+        compile: this.#compile,
+        machineCode,
+        machineFamily,
+        interpreted: this.#interpreted,
+      };
       return withoutOptimizer(() => runCases(cases, options));
     } catch (error) {
       if (cases.length === 1) return [`it stopped: ${getMessage(error)}`];
-      return cases.flatMap((each) => this.#run([each], machineCode));
+      return cases.flatMap((each) => this.#run([each], machineCode, machineFamily));
     }
   }
 }

@@ -35,10 +35,12 @@ class WideBlockMatmul {
   readonly #request: BlockMatmulRequest;
   readonly #panelBytes: number;
   readonly #rowBytes: number;
-  /** Tiles for fewer than 8 rows, and for more. */
+  /** Tiles for fewer than 4 rows, or fewer than 8, and for more. */
   readonly #few: WideTile;
   readonly #many: WideTile;
   readonly #stackBytes: number;
+  /** Whether 4 to 7 rows wait for memory, too: codes of 8 bits are more bytes, and need less work. */
+  readonly #isBoundByMemory: boolean;
 
   constructor(request: BlockMatmulRequest) {
     const layout = blockLayout(request.format);
@@ -49,6 +51,7 @@ class WideBlockMatmul {
     const isTernary = layout.depth === 4;
     this.#few = isTernary ? new FewRowsTernaryTile(context) : new FewRowsTile(context);
     this.#many = isTernary ? new WideTernaryTile(context) : new WideBlockTile(context);
+    this.#isBoundByMemory = layout.lowBits === 8;
     this.#stackBytes = Math.max(this.#few.stackBytes, this.#many.stackBytes);
   }
 
@@ -58,14 +61,14 @@ class WideBlockMatmul {
     for (const register of saved) asm.push(register);
     asm.add("rsp", -this.#stackBytes);
     const [many, end] = [asm.label(), asm.label()];
-    if (hasBlocks) {
+    if (hasBlocks && this.#isBoundByMemory) {
       asm.load("r11", this.#rowBlocks);
       asm.integer("cmp", "r11", 1);
       asm.jump(many, "a");
     }
-    this.#emitFewRows(hasBlocks);
+    if (!hasBlocks || this.#isBoundByMemory) this.#emitFewRows(hasBlocks);
     if (hasBlocks) {
-      asm.jump(end);
+      if (this.#isBoundByMemory) asm.jump(end);
       asm.bind(many);
       this.#emitManyRows(end);
       asm.bind(end);
@@ -76,7 +79,7 @@ class WideBlockMatmul {
     return asm.machineFunction;
   }
 
-  /** Fewer than 8 rows, panel by panel. */
+  /** Few rows, panel by panel. */
   #emitFewRows(hasBlocks: boolean): void {
     const asm = this.#asm;
     this.#few.emitConstants();
@@ -145,24 +148,23 @@ class WideBlockMatmul {
   }
 }
 
-/** Divides r11 blocks of 4 rows into tiles of 12, 8 and 4: as few as there can be, and no tile of 4 that another order avoids. */
+/** Divides r11 blocks of 4 rows into tiles of 12 and 8; one block alone is a tile of 4. */
 function emitRowBlocks(asm: Assembler, emitTile: (rows: number) => void): void {
-  const blocksOf = (rows: number): number => rows / tileRows;
   const [eights, eight, four, end] = [asm.label(), asm.label(), asm.label(), asm.label()];
   const twelves = asm.here();
-  asm.integer("cmp", "r11", blocksOf(12));
+  asm.integer("cmp", "r11", 12 / tileRows);
   asm.jump(eights, "b");
-  asm.integer("cmp", "r11", 2 * blocksOf(8));
+  asm.integer("cmp", "r11", 16 / tileRows);
   asm.jump(eight, "e");
   emitTile(12);
-  asm.integer("sub", "r11", blocksOf(12));
+  asm.integer("sub", "r11", 12 / tileRows);
   asm.jump(twelves);
   asm.bind(eights);
-  asm.integer("cmp", "r11", blocksOf(8));
+  asm.integer("cmp", "r11", 8 / tileRows);
   asm.jump(four, "b");
   asm.bind(eight);
   emitTile(8);
-  asm.integer("sub", "r11", blocksOf(8));
+  asm.integer("sub", "r11", 8 / tileRows);
   asm.jump(eights);
   asm.bind(four);
   asm.test("r11", "r11");

@@ -1,18 +1,18 @@
 /**
  * Linear layers with quantized weights as machine code: what the WebAssembly kernel `blockMatmul` computes for the same request, on the same packed weights
- * (see `block-layout.ts`), with vectors of twice its width. Sums of codes are exact, and the order of operations in float32 is kept, so that the results are the same
- * bits.
+ * (see `block-layout.ts`), with vectors of twice its width, or with AVX-512 VNNI of four times. Sums of codes are exact, and the order of operations in float32 is
+ * kept, so that the results are the same bits.
  */
-import { activationRowBytes, blockLayout, blockPanelBytes } from "../wasm/kernels/blocks/block-layout.ts";
-import { type BlockMatmulRequest, blockMatmul } from "../wasm/kernels/blocks/block-matmul.ts";
-import { tileColumns, tileRows } from "../wasm/kernels/matmul/micro-kernel.ts";
-import { Assembler } from "./assembler/assembler.ts";
-import type { Register } from "./assembler/operands.ts";
+import { activationRowBytes, blockLayout, blockPanelBytes } from "../../wasm/kernels/blocks/block-layout.ts";
+import { type BlockMatmulRequest, blockMatmul } from "../../wasm/kernels/blocks/block-matmul.ts";
+import { tileColumns, tileRows } from "../../wasm/kernels/matmul/micro-kernel.ts";
+import { Assembler } from "../assembler/assembler.ts";
+import type { Register } from "../assembler/operands.ts";
 import { BlockTile } from "./block-tile.ts";
-import type { MachineArgument, MachineFunction } from "./machine-kernel.ts";
-import type { X64Level } from "../../../kernels/simd-levels.ts";
+import type { MachineArgument, MachineFunction } from "../machine-kernel.ts";
+import type { X64Level } from "../../../../kernels/simd-levels.ts";
 import { TernaryTile } from "./ternary-tile.ts";
-import { wideBlockMatmul } from "./blocks/wide-block-matmul.ts";
+import { wideBlockMatmul } from "./wide-block-matmul.ts";
 import type { TileEmitter } from "./tile-emitter.ts";
 
 /** Bytes of a row of a panel in the output. */

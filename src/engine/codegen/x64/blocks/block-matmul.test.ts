@@ -1,18 +1,18 @@
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { KernelMemory, features, randomFloats } from "../../../../test/engine/kernel-memory.ts";
-import { runsAll } from "../../../../test/fixtures/slow.ts";
-import { openMachineCode } from "../../../backends/native/machine-code/machine-code.ts";
-import { unpackedBlock } from "../../../formats/gguf/blocks/block-format.ts";
-import { blockFormats } from "../../../formats/gguf/blocks/index.ts";
-import { scaledBlockName, scaledBlocks } from "../../../formats/scaled-blocks/block-formats.ts";
-import { compileKernels, kernelFunction } from "../wasm/index.ts";
-import { activationRowBytes, blockLayout, packedBlockBytes } from "../wasm/kernels/blocks/block-layout.ts";
-import { type BlockMatmulRequest, blockMatmul } from "../wasm/kernels/blocks/block-matmul.ts";
-import { packBlocks } from "../wasm/kernels/blocks/pack-blocks.ts";
-import { quantizeActivationBytes } from "../wasm/kernels/blocks/quantize-activation-bytes.ts";
-import { quantizeActivations } from "../wasm/kernels/blocks/quantize-activations.ts";
-import { type X64Level, blockLevels } from "../../../kernels/simd-levels.ts";
-import { type MachineCode, generateMachineKernels, hasMachineBlockMatmul, withMachineCode } from "./index.ts";
+import { KernelMemory, features, randomFloats } from "../../../../../test/engine/kernel-memory.ts";
+import { runsAll } from "../../../../../test/fixtures/slow.ts";
+import { openMachineCode } from "../../../../backends/native/machine-code/machine-code.ts";
+import { unpackedBlock } from "../../../../formats/gguf/blocks/block-format.ts";
+import { blockFormats } from "../../../../formats/gguf/blocks/index.ts";
+import { scaledBlockName, scaledBlocks } from "../../../../formats/scaled-blocks/block-formats.ts";
+import { compileKernels, kernelFunction } from "../../wasm/index.ts";
+import { activationRowBytes, blockLayout, packedBlockBytes } from "../../wasm/kernels/blocks/block-layout.ts";
+import { type BlockMatmulRequest, blockMatmul } from "../../wasm/kernels/blocks/block-matmul.ts";
+import { packBlocks } from "../../wasm/kernels/blocks/pack-blocks.ts";
+import { quantizeActivationBytes } from "../../wasm/kernels/blocks/quantize-activation-bytes.ts";
+import { quantizeActivations } from "../../wasm/kernels/blocks/quantize-activations.ts";
+import { type X64Level, blockLevels } from "../../../../kernels/simd-levels.ts";
+import { type MachineCode, generateMachineKernels, hasMachineBlockMatmul, withMachineCode } from "../index.ts";
 
 const shapes = ([2, 4, 8] as const).flatMap((bits) =>
   [16, 64].flatMap((elements) => [false, true].map((hasMins) => ({ bits, elements, hasMins }))),

@@ -8,11 +8,11 @@ import {
   activationScaleOffset,
   activationSumOffsets,
   lowPlaneBytes,
-} from "../wasm/kernels/blocks/block-layout.ts";
-import { groupSteps, blockStepBytes, stepPairs } from "../wasm/kernels/blocks/block-codes.ts";
-import { indices } from "../wasm/kernels/loops/lanes.ts";
-import { tileColumns } from "../wasm/kernels/matmul/micro-kernel.ts";
-import type { Memory, Vector } from "./assembler/operands.ts";
+} from "../../wasm/kernels/blocks/block-layout.ts";
+import { groupSteps, blockStepBytes, stepPairs } from "../../wasm/kernels/blocks/block-codes.ts";
+import { indices } from "../../wasm/kernels/loops/lanes.ts";
+import { tileColumns } from "../../wasm/kernels/matmul/micro-kernel.ts";
+import type { Memory, Vector } from "../assembler/operands.ts";
 import { type TileContext, type TileEmitter, emitStores } from "./tile-emitter.ts";
 
 /** Vector registers: sums of a group, sums of a super-block (which are the totals if groups have no scales of their own), and others. */

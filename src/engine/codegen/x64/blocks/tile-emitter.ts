@@ -1,8 +1,8 @@
 /** The part of a product that depends on how weights are stored: the sums of some rows and the 8 columns of a panel. */
-import type { BlockMatmulRequest } from "../wasm/kernels/blocks/block-matmul.ts";
-import type { BlockLayout } from "../wasm/kernels/blocks/block-layout.ts";
-import type { Assembler } from "./assembler/assembler.ts";
-import type { Vector } from "./assembler/operands.ts";
+import type { BlockMatmulRequest } from "../../wasm/kernels/blocks/block-matmul.ts";
+import type { BlockLayout } from "../../wasm/kernels/blocks/block-layout.ts";
+import type { Assembler } from "../assembler/assembler.ts";
+import type { Vector } from "../assembler/operands.ts";
 
 /**
  * Generates code for tiles. Registers at the beginning of a tile: rsi weights of the panel, rdx bias of its columns, rbp activations, rbx output, r14 residual

@@ -1,7 +1,7 @@
 /** Tiles of products with ternary weights. One vector holds the codes of 8 columns for 16 neighbouring k, 4 in each byte: see `ternary-rows.ts`. */
-import { byteActivationGroupBytes } from "../wasm/kernels/blocks/block-layout.ts";
-import { indices } from "../wasm/kernels/loops/lanes.ts";
-import type { Memory, Vector } from "./assembler/operands.ts";
+import { byteActivationGroupBytes } from "../../wasm/kernels/blocks/block-layout.ts";
+import { indices } from "../../wasm/kernels/loops/lanes.ts";
+import type { Memory, Vector } from "../assembler/operands.ts";
 import { type TileContext, type TileEmitter, emitStores } from "./tile-emitter.ts";
 
 /** Neighbouring k of a panel whose codes one vector holds. */
