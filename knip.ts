@@ -10,7 +10,7 @@ const config: KnipConfig = {
     "src/engine/codegen/wasm/index.ts",
     "scripts/{build-builtin,check-tokenizers,conformance,fuzz,goldens}/main.ts",
     "scripts/check-tokenizers/*/main.ts",
-    "scripts/{constraints,generate,layout,package}/*.{ts,mjs}",
+    "scripts/{constraints,generate,layout,package,release}/*.{ts,mjs,cjs}",
     "scripts/fuzz/{child,run-one,minimize}.ts",
     "scripts/mutations/{checks,vitest.config}.ts",
     "scripts/fuzz/coverage/{register,hooks}.mjs",

@@ -2,9 +2,11 @@
 import { closeSync, mkdirSync, openSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { encodeTensor } from "../../src/formats/gguf/blocks/encode.ts";
+import { packedBlockBytes, blockLayout } from "../../src/engine/codegen/wasm/kernels/blocks/block-layout.ts";
 import { ggmlTensorBytes } from "../../src/formats/gguf/ggml-types.ts";
 import { ggufParts } from "../../src/formats/gguf/write-gguf.ts";
 import { writeSafetensors } from "../../src/formats/safetensors/write-safetensors.ts";
+import { multipliedFormats } from "../../src/kernels/registry.ts";
 
 const [layers, width, inner, vocabulary, context] = [12, 768, 2048, 16_000, 2048];
 /** Elements that are encoded once and repeated, so that a large model is made quickly. A multiple of the rows' lengths and of all blocks. */
@@ -16,8 +18,51 @@ const list = (of, items) => ({ type: "array", of, length: items.length, items })
 
 export const parameters = layers * (4 * width * width + 3 * width * inner) + 2 * vocabulary * width;
 
+/** Bytes of weights that `native` reads for one token: all matrices but the embeddings, as it packs them. */
+export function decodedBytes(type) {
+  const matrixBytes = (of, k, n) => {
+    const format = multipliedFormats[{ int8: "int8 of 32", int4: "int4 of 32" }[of] ?? of];
+    return format === undefined ? 4 * k * n : packedBlockBytes(blockLayout(format), k, n);
+  };
+  const perLayer = 4 * matrixBytes(type, width, width) + 2 * matrixBytes(type, width, inner) + matrixBytes(type, inner, width);
+  return layers * perLayer + matrixBytes(isEndQuantized(type) ? "Q8_0" : type, width, vocabulary);
+}
+
+/** Whether the first and the last matrix have another type. */
+function isEndQuantized(type) {
+  return /^(TQ|I2)/.test(type);
+}
+
+/** Values as `encodeTensor` writes them, and in Q6_K: a scale for each group of 16, in steps of the 127th part of the largest one. */
+function encodeAny(type, values) {
+  if (type !== "Q6_K") return encodeTensor(type, values);
+  const [elements, bytes, groupElements] = [256, 210, 16];
+  const target = new Uint8Array((values.length / elements) * bytes);
+  for (let block = 0; block < values.length / elements; block += 1) {
+    const own = values.subarray(block * elements, (block + 1) * elements);
+    const written = target.subarray(block * bytes, (block + 1) * bytes);
+    const groups = Array.from({ length: elements / groupElements }, (_, group) => {
+      const part = own.subarray(group * groupElements, (group + 1) * groupElements);
+      return part.reduce((largest, value) => Math.max(largest, Math.abs(value)), 0) / 31;
+    });
+    const half = encodeTensor("F16", Float32Array.of(Math.max(...groups) / 127));
+    written.set(half, 208);
+    const scale = Math.max(...groups) / 127 || 1;
+    own.forEach((value, index) => {
+      const group = Math.floor(index / groupElements);
+      const factor = Math.round(groups[group] / scale);
+      written[192 + group] = factor;
+      const code = Math.max(-32, Math.min(31, Math.round(value / (factor * scale || 1)))) + 32;
+      const part = index >> 7;
+      written[part * 64 + (index & 63)] |= (code & 15) << (index & 64 ? 4 : 0);
+      written[128 + part * 32 + (index & 31)] |= (code >> 4) << (2 * ((index >> 5) & 3));
+    });
+  }
+  return target;
+}
+
 /** Writes the model to `path`. Vectors are in single precision; of I2_S and TQ2_0 the ends are Q8_0, as `inferyard quantize` has it. `encode`: of types that Inferyard does not write. */
-export function writeRandomModel(path, type, encode = encodeTensor) {
+export function writeRandomModel(path, type, encode = encodeAny) {
   const patterns = new Map();
   const bytesOf = (name, elements, of) => {
     const scale = name.includes("norm") ? 1 : 0.02;
@@ -33,7 +78,7 @@ export function writeRandomModel(path, type, encode = encodeTensor) {
   const tensor = (name, ...shape) => {
     const elements = shape.reduce((product, size) => product * size, 1);
     const isEnd = /^(token_embd|output)\.weight$/.test(name);
-    const of = shape.length === 1 ? "F32" : isEnd && /^(TQ|I2)/.test(type) ? "Q8_0" : type;
+    const of = shape.length === 1 ? "F32" : isEnd && isEndQuantized(type) ? "Q8_0" : type;
     return { name, type: of, shape, bytes: ggmlTensorBytes(of, elements), read: () => bytesOf(name, elements, of) };
   };
   const tensors = [

@@ -2,11 +2,12 @@
  * Prefill and decode tokens per second of a GGUF model with 110 million random weights: node-llama-cpp called directly, our backend `llamacpp` over it, our backend
  * `library` with a llama.cpp library (where there is one: that of node-llama-cpp, or --library), `native`, and ik_llama.cpp by its Python package (where Python can install it; it has no batches of sequences).
  *
- * npm run bench:language -- [--types Q8_0,Q4_0,Q4_K,TQ2_0,I2_S,F16] [--threads 1] [--rounds 5] [--library PATH] [--json]
+ * npm run bench:language -- [--types Q8_0,Q4_0,Q4_K,Q6_K,TQ2_0,I2_S,F16] [--threads 1] [--rounds 5] [--library PATH] [--engines direct,native,...] [--json]
  * The types fp32, int8 and int4 are those of safetensors in float32 on `native`: as they are, and packed while loading.
  *
  * Engines take turns in each round; medians are reported, with ratios to node-llama-cpp. A prompt has 256 tokens, then 64 are decoded one by one with the most
- * probable token. The last columns decode 4 sequences at once.
+ * probable token. The last columns decode 4 sequences at once. The row "sweep" says how many tokens a second threads could decode that read the weights, as `native`
+ * packs them, and do nothing else; native's share of it is behind its ratio.
  */
 import { execFileSync, spawn } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
@@ -22,7 +23,8 @@ import { native } from "inferyard/backends/native";
 import { readManifest } from "../../src/models/index.ts";
 import { describeLoad, describeMachine, watchLoad } from "../measuring/machine.mjs";
 import { formatTable } from "../measuring/table.mjs";
-import { parameters, writeRandomFolder, writeRandomModel } from "./random-model.mjs";
+import { decodedBytes, parameters, writeRandomFolder, writeRandomModel } from "./random-model.mjs";
+import { measureSweep } from "./sweep.mjs";
 
 const promptTokens = 256;
 const decodedTokens = 64;
@@ -30,16 +32,18 @@ const parallel = 4;
 
 const { values } = parseArgs({
   options: {
-    types: { type: "string", default: "Q8_0,Q4_0,Q4_K,TQ2_0,I2_S,F16" },
+    types: { type: "string", default: "Q8_0,Q4_0,Q4_K,Q6_K,TQ2_0,I2_S,F16" },
     threads: { type: "string", default: "1" },
     rounds: { type: "string", default: "5" },
     library: { type: "string" },
+    engines: { type: "string", default: "direct,llamacpp,library,native,ik_llama.cpp" },
     json: { type: "boolean", default: false },
   },
 });
 const [threads, rounds] = [Number(values.threads), Number(values.rounds)];
 const folder = mkdtempSync(join(tmpdir(), "inferyard-language-"));
-const python = installIkLlama();
+const chosen = new Set(values.engines.split(","));
+const python = chosen.has("ik_llama.cpp") ? installIkLlama() : undefined;
 const libraryPath = values.library ?? installedLibrary();
 const load = watchLoad();
 const results = [];
@@ -49,7 +53,10 @@ try {
     const isPacked = type === type.toLowerCase();
     if (isPacked) await writeRandomFolder(path);
     else writeRandomModel(`${path}.gguf`, type);
-    results.push({ type, engines: await measure(isPacked ? await packedIn(path, type) : await enginesOf(`${path}.gguf`)) });
+    const engines = await measure(isPacked ? await packedIn(path, type) : await enginesOf(`${path}.gguf`));
+    const sweep = await measureSweep(decodedBytes(type), threads);
+    if (sweep !== undefined) engines.sweep = { decode: 1000 / sweep };
+    results.push({ type, engines });
     rmSync(isPacked ? path : `${path}.gguf`, { recursive: true });
   }
 } finally {
@@ -65,14 +72,18 @@ else {
 }
 
 function rowsOf({ type, engines }) {
-  const { direct } = engines;
+  const { direct, sweep } = engines;
   return Object.entries(engines).map(([name, found]) => {
     const cells = ["prefill", "decode", "together"].flatMap((part) => {
       const ratio =
         direct?.[part] === undefined || found[part] === undefined || name === "direct"
           ? ""
           : `(${(found[part] / direct[part]).toFixed(2)})`;
-      return [found[part]?.toFixed(1) ?? "-", ratio];
+      const share =
+        name === "native" && part === "decode" && sweep !== undefined
+          ? ` ${((100 * found.decode) / sweep.decode).toFixed(0)} % of the sweep`
+          : "";
+      return [found[part]?.toFixed(1) ?? "-", `${ratio}${share}`];
     });
     return [type, name === "direct" ? "node-llama-cpp" : name, ...cells];
   });
@@ -98,6 +109,7 @@ async function packedIn(path, type) {
 async function measure(open) {
   const engines = {};
   for (const [name, create] of Object.entries(open)) {
+    if (!chosen.has(name)) continue;
     try {
       const engine = await create();
       await engine.round(); // it warms up

@@ -1,6 +1,7 @@
 /** Runs one case with all its sets of data, and says how it went. */
 import { readFileSync } from "node:fs";
 import { getMessage } from "../../src/contract/errors.ts";
+import type { MachineCode } from "../../src/engine/codegen/x64/index.ts";
 import { type OnnxModel, readOnnxModel } from "../../src/engine/index.ts";
 import { type ConformanceCase, dataSets, readValues } from "./cases.ts";
 import { interpret, runNative } from "./native.ts";
@@ -39,7 +40,13 @@ export async function judge(each: ConformanceCase, open: OpenCase): Promise<Outc
 /** The reference interpreter, whatever compiled kernels there are. */
 export const openInterpreter: OpenCase = (model) => ({ run: (inputs) => interpret(model, inputs) });
 
-export const openNative: OpenCase = (model) => ({ run: (inputs) => runNative(model, inputs) });
+/** Compiled kernels, all of them in WebAssembly. */
+export const openNative: OpenCase = openNativeWith(undefined);
+
+/** Compiled kernels; machine code that `create` makes for each run computes those that have some. Undefined: WebAssembly computes all. */
+export function openNativeWith(create: (() => MachineCode) | undefined): OpenCase {
+  return (model) => ({ run: (inputs) => runNative(model, inputs, create?.()) });
+}
 
 async function firstDifference(each: ConformanceCase, open: OpenCase): Promise<string | undefined> {
   const bytes = readFileSync(each.modelPath);

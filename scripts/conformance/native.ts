@@ -12,6 +12,7 @@ import {
   type TracedValue,
   traceModel,
 } from "../../src/engine/index.ts";
+import type { MachineCode } from "../../src/engine/codegen/x64/index.ts";
 import { enableRelaxedSimd } from "../../src/engine/codegen/wasm/v8-flags.ts";
 import type { Literal } from "../../src/engine/ir/literal.ts";
 import type { Tensor, TensorMap } from "../../src/contract/tensor.ts";
@@ -43,19 +44,28 @@ export function withKnown(model: OnnxModel, given: TensorMap): OnnxModel {
   return { ...model, graph: { ...graph, initializers: known, inputs: graph.inputs.filter(({ name }) => !known.has(name)) } };
 }
 
-/** Compiled kernels, as a loaded model has them. Sequences and optionals exist only in the interpreter. */
-export async function runNative(model: OnnxModel, inputs: readonly CaseValue[]): Promise<readonly CaseValue[]> {
+/**
+ * Compiled kernels, as a loaded model has them: in machine code where `machineCode` is given and there is some. Sequences and optionals exist only in the interpreter.
+ */
+export async function runNative(
+  model: OnnxModel,
+  inputs: readonly CaseValue[],
+  machineCode?: MachineCode,
+): Promise<readonly CaseValue[]> {
   const { graph } = model;
   if ([...graph.inputs, ...graph.outputs].some(({ type }) => type.kind !== "tensor")) return interpret(model, inputs);
-  const results = await engineOf(model).run(tensorsOf(model, inputs));
+  const engine = engineOf(model, machineCode);
+  const results = await engine.run(tensorsOf(model, inputs));
+  await engine.dispose();
   return graph.outputs.flatMap(({ name }): CaseValue[] => {
     const literal = results[name];
     return literal === undefined ? [] : [{ kind: "tensor", literal }];
   });
 }
 
-function engineOf(model: OnnxModel): EngineModel {
-  return new EngineModel(onnxSource(model), { features: detectWasmFeatures(enableRelaxedSimd) });
+function engineOf(model: OnnxModel, machineCode?: MachineCode): EngineModel {
+  const settings = machineCode === undefined ? {} : { machineCode };
+  return new EngineModel(onnxSource(model), { features: detectWasmFeatures(enableRelaxedSimd), ...settings });
 }
 
 function tensorsOf({ graph }: OnnxModel, inputs: readonly CaseValue[]): TensorMap {

@@ -1,4 +1,4 @@
-/** Writes schemas/*.json, the tables of settings, docs/reference/operators.md, kernels.md and backends/ from the code: `npm run schemas`. Tests hold them together. */
+/** Writes schemas/*.json, the tables of settings, docs/reference/operators.md, kernels.md, program-backends.md and backends/ from the code: `npm run schemas`. Tests hold them together. */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { inferyardJsonSchema } from "../../src/models/inferyard-json/schema.ts";
 import { receiptJsonSchema } from "../../src/receipts/receipt-schema.ts";
@@ -9,6 +9,7 @@ import { schemaTypes } from "./types/schema-types.ts";
 import { backendPages, backendsFolder } from "./backend-pages.ts";
 import { kernelsPage, kernelsText } from "./kernels-page.ts";
 import { operatorsPage, operatorsText } from "./operators-page.ts";
+import { programBackendsPage, programBackendsText } from "./program-backends-page.ts";
 import { settingsPage, withTables } from "./settings-tables.ts";
 
 const schemas = {
@@ -25,6 +26,7 @@ for (const [name, schema] of Object.entries(schemas)) {
 writeFileSync(settingsPage, await withTables(readFileSync(settingsPage, "utf8")));
 writeFileSync(operatorsPage, operatorsText());
 writeFileSync(kernelsPage, kernelsText());
+writeFileSync(programBackendsPage, programBackendsText());
 for (const [file, text] of [...optionTypes(), ...schemaTypes()]) writeFileSync(file, text);
 mkdirSync(backendsFolder, { recursive: true });
 for (const [name, text] of backendPages()) writeFileSync(new URL(name, backendsFolder), text);

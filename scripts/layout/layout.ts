@@ -12,10 +12,11 @@ export const ranks: Layers = [
   ["libraries", "speed-records"],
   ["tokenizers", "engine", "templates", "processors"],
   ["backends", "runtime"],
-  ["tasks"],
+  ["tasks", "programs"],
   ["composition"],
   ["settings"],
   ["api", "testing"],
+  ["jobs"],
   ["server", "inspection", "cross-validation", "distillation", "kernel-capabilities"],
   ["receipts", "measuring"],
   ["ai-sdk", "langchain", "client"],
@@ -42,7 +43,7 @@ export const layersWithin: Readonly<Record<string, Layers>> = {
   ],
   backends: [["sequences"], ["graphs", "gguf", "onnxruntime"], ["onnx", "wasm", "native", "llamacpp", "library", "xla"]],
   libraries: [
-    ["ffi", "binaries", "demangling", "wheels"],
+    ["ffi", "binaries", "demangling", "npm", "wheels"],
     ["contracts"],
     ["discovery"],
     ["analysis"],
@@ -64,6 +65,7 @@ export const layersWithin: Readonly<Record<string, Layers>> = {
     ["reloading"],
     ["."],
   ],
+  programs: [["interface"], ["definition"], ["backends"], ["compilation"], ["."]],
   templates: [["errors.ts"], ["budget.ts"], ["values"], ["syntax"], ["builtins"], ["."]],
   tasks: [
     ["encoding"],
@@ -83,8 +85,8 @@ export const layersWithin: Readonly<Record<string, Layers>> = {
 /** Folders that import less than their rank allows: only these folders of src/, and themselves. */
 export const only: Readonly<Record<string, readonly string[]>> = {
   client: [],
-  testing: ["contract"],
-  "backends/onnx": ["contract", "platform", "backends"],
+  testing: ["contract", "engine", "programs"],
+  "backends/onnx": ["contract", "platform", "storage", "backends"],
   "backends/wasm": ["contract", "platform", "formats", "backends"],
   "backends/llamacpp": ["contract", "platform", "concurrency", "storage", "devices", "formats", "kernels", "backends"],
 };
@@ -117,6 +119,7 @@ export const limits: Limits = {
     "src/client/generated-openapi.ts",
     "src/contract/generated-load-settings.ts",
     "src/kernels/generated-native-settings.ts",
+    "src/libraries/npm/generated-engine-packages.ts",
     "src/receipts/generated-receipt.ts",
     "src/runtime/decision/generated-decision.ts",
     "src/runtime/options/generated-runtime-options.ts",

@@ -36,6 +36,7 @@ export type ErrorCode =
   | "HOST_DIED"
   | "INPUT_INVALID"
   | "INPUT_TOO_LONG"
+  | "JOB_RUNNING"
   | "LIBRARY_INCOMPATIBLE"
   | "LIMIT_EXCEEDED"
   | "LOAD_FAILED"
@@ -48,12 +49,14 @@ export type ErrorCode =
   | "MODEL_UNSUPPORTED"
   | "NO_BACKEND"
   | "NOT_BUILT"
+  | "NOT_FOUND"
   | "OUT_OF_MEMORY"
   | "OUTPUT_FAILED"
   | "OVERLOADED"
   | "PLACEMENT_UNPROVEN"
   | "POOLING_UNKNOWN"
   | "QUEUE_FULL"
+  | "QUEUE_UNAVAILABLE"
   | "RATE_LIMITED"
   | "RELOAD_FAILED"
   | "REQUEST_TIMEOUT"
@@ -80,6 +83,7 @@ export const errorKinds: Readonly<Record<ErrorCode, ErrorKind>> = {
   HOST_DIED: kind(503, 1, { retryable: true, tryNext: true }),
   INPUT_INVALID: kind(400, 2),
   INPUT_TOO_LONG: kind(413, 1),
+  JOB_RUNNING: kind(409, 1, { retryable: true }),
   LIBRARY_INCOMPATIBLE: kind(422, 1, { tryNext: true }),
   LIMIT_EXCEEDED: kind(413, 1),
   LOAD_FAILED: kind(500, 1, { tryNext: true }),
@@ -92,12 +96,14 @@ export const errorKinds: Readonly<Record<ErrorCode, ErrorKind>> = {
   MODEL_UNSUPPORTED: kind(422, 1, { tryNext: true }),
   NO_BACKEND: kind(503, 1),
   NOT_BUILT: kind(501, 1),
+  NOT_FOUND: kind(404, 1),
   OUT_OF_MEMORY: kind(503, 1, { retryable: true, tryNext: true }),
   OUTPUT_FAILED: kind(500, 1),
   OVERLOADED: kind(503, 1, { retryable: true }),
   PLACEMENT_UNPROVEN: kind(500, 1, { tryNext: true }),
   POOLING_UNKNOWN: kind(422, 1),
   QUEUE_FULL: kind(429, 1, { retryable: true }),
+  QUEUE_UNAVAILABLE: kind(503, 1, { retryable: true }),
   RATE_LIMITED: kind(429, 1, { retryable: true }),
   RELOAD_FAILED: kind(422, 1),
   REQUEST_TIMEOUT: kind(504, 1, { retryable: true }),

@@ -1,7 +1,8 @@
 /** The worker host: each loaded model has a worker thread of its own, so that the event loop stays free. */
 import { availableParallelism } from "node:os";
-import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
+import { MessageChannel, type MessagePort, type Worker } from "node:worker_threads";
 import { getMessage } from "../contract/errors.ts";
+import { startThread } from "../platform/node/start-thread.ts";
 import { ExitGates } from "./exit-gate.ts";
 import type { Host } from "./host.ts";
 import { workerArguments } from "./node-arguments.ts";
@@ -21,7 +22,7 @@ export function workerHost(program: URL = new URL("./worker-thread.ts", import.m
   const spares = new SpareThread(program, gates);
   const host = remoteHost(
     "worker",
-    (events, interruptible) => getPeer(spares.take() ?? startThread(program, gates), gates, events, interruptible),
+    (events, interruptible) => getPeer(spares.take() ?? startModelThread(program, gates), gates, events, interruptible),
     () => {
       const { port1, port2 } = new MessageChannel();
       return [port1, port2];
@@ -48,7 +49,7 @@ class SpareThread {
   /** Starts the thread if there is none, and a second processor to start it on. See `Host.prepare`. */
   prepare(): () => void {
     if (this.#spare !== undefined || availableParallelism() < 2) return () => {};
-    const spare = startThread(this.#program, this.#gates);
+    const spare = startModelThread(this.#program, this.#gates);
     spare.worker.on("error", this.#onEnd).on("exit", this.#onEnd).unref();
     this.#spare = spare;
     return () => {
@@ -76,9 +77,9 @@ class SpareThread {
   }
 }
 
-function startThread(program: URL, gates: ExitGates): StartedThread {
+function startModelThread(program: URL, gates: ExitGates): StartedThread {
   const gate = gates.open();
-  const worker = new Worker(program, {
+  const worker = startThread(program, {
     workerData: { gate } satisfies WorkerData,
     ...workerArguments(process.execArgv),
   });

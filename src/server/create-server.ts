@@ -119,6 +119,7 @@ async function start(
     keys,
     events,
     log,
+    dataFolder: dataFolder({ environment }),
     models: models.served,
     preload: [...new Set([...(section.preload ?? []), ...models.early])],
     defaultModel: settings.model ?? "builtin",
@@ -136,8 +137,10 @@ async function start(
   const endCollections = startIdleCollection(createTrimmer());
   const ready = handler.readiness.warmUp();
   ready.catch(() => {}); // for programs that do not wait for it
+  await handler.service.batches?.resume();
   const close = async (): Promise<number> => {
     endCollections();
+    await handler.service.batches?.close();
     const interrupted = await listening.close();
     await dispose();
     return interrupted;

@@ -3,6 +3,9 @@ import { omitUndefined } from "../contract/checked.ts";
 import type { InferyardError } from "../contract/errors.ts";
 import type { Runtime } from "../api/runtime.ts";
 import { version } from "../version.ts";
+import { serverDefaults } from "../settings/server-options.ts";
+import { Batches } from "./batches/batches.ts";
+import type { Identity } from "./http/access/identity.ts";
 import { addOpenApiDocument } from "./http/routes/openapi-document.ts";
 import { addOtherMethods, createRouter } from "./http/routes/router.ts";
 import { dashboardRoutes } from "./observability/dashboard/index.ts";
@@ -30,6 +33,8 @@ export interface HandlerOptions extends ServerSettings {
   readonly storedNames?: StoredNames;
   /** When those were fetched. Default: unknown. */
   readonly storedTime?: StoredTime;
+  /** Absolute path of the folder in which the files and batches of clients are kept. Default: there are none, and their routes answer 501. */
+  readonly dataFolder?: string;
   /** Events of the runtime: its `emit` is the runtime's `onEvent`, its `emitBatch` the runtime's `onBatch`. Default: none are received. */
   readonly events?: RuntimeEvents;
   /** Receives log entries. Default: nothing is logged. */
@@ -46,6 +51,8 @@ export interface ConnectionInfo {
   readonly httpVersion?: string;
   /** If set, the request is refused with this error, unless it asks for health or metrics. */
   readonly refusal?: InferyardError;
+  /** The client for which this program makes the request itself, whose key and rate are not checked again. */
+  readonly identity?: Identity;
 }
 
 /** The server as a function from request to response, with its parts for the socket layer. */
@@ -62,11 +69,16 @@ export interface Handler {
 
 /** Creates the server on a runtime, which the caller remains responsible for disposing of. */
 export function createHandler(runtime: Runtime, options: HandlerOptions = {}): Handler {
-  const { storedNames = async () => [], storedTime, events = new RuntimeEvents(), log, ...settings } = options;
+  const { storedNames = async () => [], storedTime, dataFolder, events = new RuntimeEvents(), log, ...settings } = options;
   const loadProgress = new LoadProgressTracker();
   events.subscribe((event) => loadProgress.onEvent(event));
+  const { maxFilesBytes } = { ...serverDefaults, ...settings };
+  const batches =
+    dataFolder &&
+    new Batches({ folder: dataFolder, maxFilesBytes, dispatch: (request, identity) => handle(request, { identity }) });
   const service: Service = new Service(runtime, {
     settings,
+    ...(batches ? { batches } : {}),
     storedNames,
     loadProgress,
     ...omitUndefined({ storedTime }),

@@ -29,6 +29,8 @@ export interface HandlerSettings {
   readonly maxJsonValues?: number;
   /** Memory in bytes for the bodies of all requests that are being received or processed, counted as they arrive; a request beyond it gets 429 with `Retry-After`. One client may hold as much as remains free for others, at most half of it. Not set: an eighth of V8's heap limit, or twice the maximum body if that is more. */
   readonly maxInFlightBodyBytes?: number;
+  /** Maximum size in bytes of all files of clients together, those that batches write included; an upload beyond it gets 413. One file is bounded by `maxBodyBytes`. Default: 1073741824. */
+  readonly maxFilesBytes?: number;
   /** Maximum number of texts of one request; more get 413. Default: 4096. */
   readonly maxTexts?: number;
   /** Whose token ids OpenAI's clients send in place of texts: `own`: those of the model's tokenizer; `cl100k`, `o200k`: those of OpenAI's, as LangChain sends them, read back to text by the optional package `js-tiktoken`. Not set: only ids between the special tokens of the model's tokenizer are accepted. */
@@ -126,6 +128,7 @@ export type ServerDefaults = Required<
     | "maxJsonBytes"
     | "maxJsonDepth"
     | "maxJsonValues"
+    | "maxFilesBytes"
     | "maxTexts"
     | "maxTextCharacters"
     | "longTexts"

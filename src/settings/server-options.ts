@@ -143,6 +143,13 @@ export const serverOptions: Readonly<Record<keyof ServerSection, ServerOption>> 
     description:
       "Memory in bytes for the bodies of all requests that are being received or processed, counted as they arrive; a request beyond it gets 429 with `Retry-After`. One client may hold as much as remains free for others, at most half of it. Not set: an eighth of V8's heap limit, or twice the maximum body if that is more.",
   },
+  maxFilesBytes: {
+    type: bytes,
+    default: 1_073_741_824,
+    flag: ["--max-files-bytes <number>", "maximum size of all files that clients have uploaded"],
+    description:
+      "Maximum size in bytes of all [files](../guide/jobs.md#files-and-batches-over-http) of clients together, those that batches write included; an upload beyond it gets 413. One file is bounded by `maxBodyBytes`.",
+  },
   maxTexts: {
     type: positiveInteger,
     default: 4096,

@@ -35,7 +35,6 @@ const replacedNames: Readonly<Record<string, string>> = {
   HostWork: "InterpretedOp",
   openFolds: "ConstantFoldingCache",
   FoldMemo: "ConstantFoldingCache",
-  Program: "Executable",
   ProgramMaker: "Compiler",
   Place: "BufferRef, ModelLocation, ...",
   HeldElements: "LazyStorage",

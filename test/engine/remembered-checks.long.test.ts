@@ -81,17 +81,52 @@ describe("the tiny model of llamacpp", () => {
 
 const [skip, name] = needsData("a model on native");
 describe.skipIf(skip)(name, () => {
-  it("remembers the checks of its kernels for the next load, and its decision says so", async () => {
-    const evidence = async (): Promise<string> => {
-      const runtime = await createRuntime({ backends: [native()], host: "inline" });
-      const { decision } = await runtime.embed("hello", { model: `${sharedData}all-MiniLM-L6-v2` });
-      await runtime.dispose();
-      return decision.selected!.evidence.find((sentence) => sentence.startsWith("kernel checks: "))!;
+  /** A vector, and the sentences of the evidence that begin with one of these words. */
+  const embed = async (): Promise<{ readonly vector: readonly number[]; readonly checks: string; readonly code: string }> => {
+    const runtime = await createRuntime({ backends: [native()], host: "inline" });
+    const { embeddings, decision } = await runtime.embed("hello", { model: `${sharedData}all-MiniLM-L6-v2` });
+    await runtime.dispose();
+    const sentence = (start: string): string => decision.selected!.evidence.find((each) => each.startsWith(start))!;
+    return {
+      vector: [...(embeddings[0] as Float32Array)],
+      checks: sentence("kernel checks: "),
+      code: sentence("machine code: "),
     };
-    const first = await evidence();
-    expect(first).toMatch(/^kernel checks: (\d+) functions of generated code agree with the interpreter$/);
-    expect(await evidence()).toMatch(
+  };
+
+  it("remembers the checks of its kernels for the next load, and its decision says so", async () => {
+    const { checks } = await embed();
+    expect(checks).toMatch(/^kernel checks: (\d+) functions of generated code agree with the interpreter$/);
+    expect((await embed()).checks).toMatch(
       /^kernel checks: (\d+) functions of generated code agree with the interpreter \(\1 remembered from \d{4}-\d\d-\d\d\)$/,
     );
+  });
+
+  it("keeps its machine code for the next load, generates it again where it was damaged, and computes the same bits", async ({
+    skip: leaveOut,
+  }) => {
+    const first = await embed();
+    if (first.code.startsWith("machine code: none")) leaveOut("this machine has no machine code");
+    const fresh = /^machine code: (\d+) of \d+ kernels, up to [A-Z0-9 -]+$/;
+    const kept = /^machine code: (\d+) of \d+ kernels, up to [A-Z0-9 -]+, \1 of them from the cache on disk$/;
+    const second = await embed();
+    const folder = join(home, "machine-code");
+    const files = (): readonly string[] => readdirSync(folder).map((file) => join(folder, file));
+    for (const file of files()) writeFileSync(file, readFileSync(file).subarray(0, -100), { mode: 0o600 });
+    const third = await embed();
+    process.env["INFERYARD_MACHINE_CODE_CACHE"] = "off";
+    const fourth = await embed();
+    delete process.env["INFERYARD_MACHINE_CODE_CACHE"];
+    rmSync(folder, { recursive: true });
+    writeFileSync(folder, "no folder");
+    const fifth = await embed();
+    expect([first.code, second.code, third.code, fourth.code, fifth.code]).toEqual([
+      expect.stringMatching(fresh),
+      expect.stringMatching(kept),
+      expect.stringMatching(fresh),
+      expect.stringMatching(fresh),
+      expect.stringMatching(/^machine code: \d+ of \d+ kernels, up to [A-Z0-9 -]+; they are not kept on disk: .* is no folder$/),
+    ]);
+    for (const { vector } of [second, third, fourth, fifth]) expect(vector).toEqual(first.vector);
   });
 });

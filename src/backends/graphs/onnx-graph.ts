@@ -73,7 +73,8 @@ async function supplyExternalData(
   }
 }
 
-function tensorInfo({ name, type }: OnnxValueInfo): TensorInfo {
+/** The name, type and free dimensions of an input or output. Throws MODEL_UNSUPPORTED for what is no tensor. */
+export function tensorInfo({ name, type }: OnnxValueInfo): TensorInfo {
   if (type.kind !== "tensor" || !dataTypes.has(type.dataType)) {
     throw new InferyardError(
       "MODEL_UNSUPPORTED",

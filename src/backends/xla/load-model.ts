@@ -12,11 +12,8 @@ import { GraphLanguageModel } from "../graphs/graph-language-model.ts";
 import { GraphModel, type GraphParts } from "../graphs/graph-model.ts";
 import { type OpenGraph, describeBlocks, runLimits, withOpenGraph } from "../graphs/open-graph.ts";
 import { type BucketSizes, ShapeBuckets } from "./buckets.ts";
-import { type ClientSettings, openClient } from "./open-client.ts";
-import { openProgramFolder } from "./program-cache/program-folder.ts";
-import { compilationTarget } from "./program-cache/program-key.ts";
-import { ProgramLoader } from "./program-cache/program-loader.ts";
-import { XlaCompiler } from "./xla-compiler.ts";
+import type { ClientSettings } from "./open-client.ts";
+import { openCompiler } from "./open-compiler.ts";
 import { XlaEngine } from "./xla-engine.ts";
 
 /** A plugin that serves a device. */
@@ -62,19 +59,12 @@ async function openParts(
   { device, library, path, settings, buckets, programCacheBytes }: PluginForDevice,
   options: LoadOptions,
 ): Promise<GraphParts> {
-  const folder = await openProgramFolder({ maxBytes: programCacheBytes });
-  const opened = await openClient(path, device, { ...settings, threads: options.threads });
-  const { client } = opened;
-  const name = `${device.type === "cpu" ? "the CPU" : client.deviceKind} by XLA (${path})`;
-  const programs = new ProgramLoader({
-    client,
-    target: await compilationTarget(path, opened, options.threads).catch(() => undefined),
-    folder,
-    device: device.type,
-    model: model.path,
-  });
-  const level = options.graphOptimization ?? "all";
-  const compiler = new XlaCompiler(graph.source.weights, { client, programs, level, name });
+  const { client, compiler } = await openCompiler(
+    graph.source.weights,
+    model.path,
+    { device, path, settings, programCacheBytes },
+    options,
+  );
   const padding = ShapeBuckets.of(graph.inputs, [...graph.outputs, ...(graph.headless?.outputs ?? [])], buckets);
   const engine = new XlaEngine(graph.source, compiler, runLimits(options), { client, buckets: padding });
   const blocks = describeBlocks(graph.source);

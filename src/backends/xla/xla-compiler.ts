@@ -9,7 +9,6 @@ import { emitDecoder, emitGraph } from "../../engine/codegen/stablehlo/index.ts"
 import { detectWasmFeatures, KernelChecks } from "../../engine/index.ts";
 import {
   coarseSizes,
-  type CompiledGraph,
   type DecoderCache,
   type DecoderProgram,
   type DecoderSizes,
@@ -102,7 +101,7 @@ export class XlaCompiler implements GraphCompiler {
     return this.#folding.fold;
   }
 
-  compile(graph: Graph, { budget }: { readonly budget: TraceBudget }): CompiledGraph {
+  compile(graph: Graph, { budget }: { readonly budget: TraceBudget }): XlaGraph {
     const optimized = this.#optimize(graph, budget);
     const program = emitGraph(optimized);
     budget.checkTime();

@@ -125,6 +125,20 @@ export class XlaGraph implements CompiledGraph {
     }
   }
 
+  /** The program of the graph. XLA compiles it at the first run. */
+  get text(): StableHloProgram {
+    return this.#program.text;
+  }
+
+  /** Runs the graph with tensors of its device, which stay as they are, and returns its outputs by name, which the caller disposes of. */
+  runOnDevice(inputs: ReadonlyMap<string, DeviceTensor>): ReadonlyMap<string, DeviceTensor> {
+    const results = this.#program.run((argument) => {
+      if (argument.kind !== "input") throw new TypeError(`a ${argument.kind} is no argument of a graph`);
+      return required(inputs.get(argument.name), argument.name);
+    });
+    return new Map(this.#program.text.results.map(({ name }, index) => [name, at(results, index)]));
+  }
+
   dispose(): void {
     this.#program.dispose();
   }

@@ -2,6 +2,7 @@
 import type { KernelCount } from "../../contract/backend.ts";
 import { omitUndefined } from "../../contract/checked.ts";
 import { InferyardError } from "../../contract/errors.ts";
+import { elementCount } from "../../contract/tensor.ts";
 import { describeSelection } from "../../kernels/describe-selection.ts";
 import { KernelTally } from "../../kernels/kernel-tally.ts";
 import {
@@ -17,7 +18,7 @@ import type { KernelSelection } from "../../kernels/select-kernel.ts";
 import type { QuantizedBlocks } from "../ir/lazy-storage.ts";
 import type { Literal } from "../ir/literal.ts";
 import type { BlockKernel } from "../lower/lowered-node.ts";
-import { withOptimizingCompiler, withoutOptimizer } from "../codegen/wasm/v8-flags.ts";
+import { withOptimizer, withOptimizingCompiler, withoutOptimizer } from "../codegen/wasm/v8-flags.ts";
 import type { ConstantFolder } from "../interpret/evaluate.ts";
 import { type OptimizationLevel, optimize } from "../passes/index.ts";
 import { withHalfStates } from "../plan/half-states.ts";
@@ -71,6 +72,9 @@ type SelectedWeights = Pick<QuantizedBlocks, "type" | "format" | "rows" | "colum
 
 /** Most nodes of a graph, and most kernels, that are planned and generated without V8's optimizer; it pays for more. */
 const maxUnoptimized = 2000;
+
+/** Elements of a constant from which folding it pays for V8's optimizer. */
+const minOptimizedElements = 2 ** 14;
 
 /** Compiles the traced graphs of one loaded model to executables and runs them. All executables share memory, threads and packed weights. */
 export class Compiler implements GraphCompiler {
@@ -192,6 +196,12 @@ export class Compiler implements GraphCompiler {
     return this.#folding.fold;
   }
 
+  /** `fold` for passes, which run without V8's optimizer: large constants are folded with it. */
+  readonly #foldMany: ConstantFolder = (operation, inputs) => {
+    const isLarge = inputs.some((input) => input !== undefined && elementCount(input.shape) >= minOptimizedElements);
+    return isLarge ? withOptimizer(() => this.fold(operation, inputs)) : this.fold(operation, inputs);
+  };
+
   openFoldingCache(branchPath: string): void {
     this.#folding.openBranch(branchPath);
   }
@@ -251,7 +261,7 @@ export class Compiler implements GraphCompiler {
     }: Pick<StateSettings, "states" | "batch" | "stateType"> & { readonly held: readonly string[]; readonly budget: TraceBudget },
   ): Executable {
     const { graphOptimization: level = "all" } = this.#settings;
-    const optimized = optimize(traced, { level, fold: this.fold, budget });
+    const optimized = this.#withoutOptimizer(traced.nodes, () => optimize(traced, { level, fold: this.#foldMany, budget }));
     const graph = stateType === "float16" ? withHalfStates(optimized, states) : optimized;
     const plan = this.#plan(graph, { states, sources: held, stateBlocks: batch, budget });
     budget.checkTime();

@@ -65,6 +65,7 @@ export class Executable implements CompiledGraph {
   /** String tensors of the current run, by the index in their buffer references. */
   readonly #strings: TensorData[] = [];
   #states: readonly number[] = [];
+  #lastBases: Bases = { arena: -1, states: [] };
 
   /**
    * `tally` receives the steps that have run, by kernel id; default: they are not counted. `prepare` is called before the first run, and compiles kernels
@@ -159,10 +160,11 @@ export class Executable implements CompiledGraph {
    */
   runSteps(first: number, deadline: number): number {
     const bases = this.#bases();
+    const actions = this.#actions;
     let step = first;
     try {
-      for (const action of this.#actions.slice(first)) {
-        action(bases);
+      while (step < actions.length) {
+        at(actions, step)(bases);
         step += 1;
         if (performance.now() >= deadline) break;
       }
@@ -208,11 +210,19 @@ export class Executable implements CompiledGraph {
     const { operands, scratch } = step;
     const kernel = kernelCall(step.kernel);
     const fixed = operands.map((operand) => ("offset" in operand ? operand.offset : this.#offset(operand, this.#bases())));
+    const stride = scratch?.stride ?? 0;
+    let known: Bases | undefined;
+    let offsets: readonly number[] = [];
     return (bases) => {
-      const offsets = [...kernel.dynamicSizes];
-      for (const [index, operand] of operands.entries()) offsets.push(at(fixed, index) + getBase(operand, bases));
-      if (scratch !== undefined) offsets.push(scratch.offset + bases.arena);
-      if (run(kernel, offsets, scratch?.stride ?? 0) !== 0) throw kernelRefusal(kernel.family);
+      if (bases !== known) {
+        known = bases;
+        offsets = [
+          ...kernel.dynamicSizes,
+          ...operands.map((operand, index) => at(fixed, index) + getBase(operand, bases)),
+          ...(scratch === undefined ? [] : [scratch.offset + bases.arena]),
+        ];
+      }
+      if (run(kernel, offsets, stride) !== 0) throw kernelRefusal(kernel.family);
     };
   }
 
@@ -252,8 +262,16 @@ export class Executable implements CompiledGraph {
     return this.#memory.pack(weights, !this.#ownWeights.has(weights));
   }
 
+  /** The same object as long as nothing has moved, so that steps keep the offsets that they have computed. */
   #bases(): Bases {
-    return { arena: this.#memory.arenaStart, states: this.#states };
+    const { arena, states } = this.#lastBases;
+    const { arenaStart } = this.#memory;
+    const isSame =
+      arena === arenaStart &&
+      states.length === this.#states.length &&
+      states.every((offset, index) => offset === this.#states[index]);
+    if (!isSame) this.#lastBases = { arena: arenaStart, states: [...this.#states] };
+    return this.#lastBases;
   }
 
   #offset(ref: BufferRef, bases: Bases): number {

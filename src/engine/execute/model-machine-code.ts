@@ -11,6 +11,7 @@ import {
   generateMachineKernels,
   withInstalled,
 } from "../codegen/x64/index.ts";
+import { withoutOptimizer } from "../codegen/wasm/v8-flags.ts";
 import type { KernelFunction } from "../lower/kernel-functions.ts";
 import type { MachineCodeLimit } from "./block-kernels.ts";
 import type { CountedStep } from "./executable.ts";
@@ -67,7 +68,7 @@ export class ModelMachineCode {
     const kept = machineCode.cache?.read(keys);
     if (kept !== undefined) for (const { key } of kept.kernels) this.#kept.add(key);
     if (kept !== undefined) return kept;
-    const object = machineCode.link(generateMachineKernels(kernels, machineCode));
+    const object = withoutOptimizer(() => machineCode.link(generateMachineKernels(kernels, machineCode)));
     if (object.kernels.length > 0) machineCode.cache?.write(keys, object);
     return object;
   }

@@ -4,6 +4,7 @@
  * `../interpret/`.
  */
 import type { ElementType } from "./element-types.ts";
+import type { Literal } from "./lazy-storage.ts";
 import type { TensorType } from "./tensor-type.ts";
 
 /** A function of one operand, element by element. The result has the operand's shape and type; `not`, `is-nan` and `is-infinite` return bool. */
@@ -190,6 +191,8 @@ export type Operation =
       readonly types: readonly TensorType[];
       /** The results differ from call to call (random numbers without a seed), so the call is never folded, shared or skipped in a later run. */
       readonly nondeterministic?: true;
+      /** What computes it if it is an operator of a program's author, which is in no table. */
+      readonly implementation?: CallImplementation;
     };
 
 /** Operations of a fused matrix product on its result: first adds a bias, then applies an activation; a residual is added before or after the activation. */
@@ -217,6 +220,20 @@ export type ElementOperation = OperationOf<"unary" | "binary" | "select" | "cast
 export type OperationKind = Operation["kind"];
 /** The operation of one kind, as `Operation` declares it. */
 export type OperationOf<Kind extends OperationKind> = Extract<Operation, { readonly kind: Kind }>;
+
+/** What computes a `call` of an operator that the author of a program defines. Each backend has the member that it uses. */
+export interface CallImplementation {
+  /** Computes the outputs in JavaScript, on the calling thread. */
+  evaluate?(inputs: readonly Literal[]): readonly Literal[];
+  /** Writes statements of StableHLO, one a line. */
+  stableHlo?(operands: {
+    readonly inputs: readonly string[];
+    readonly results: readonly string[];
+    readonly inputTypes: readonly string[];
+    readonly resultTypes: readonly string[];
+    newName(): string;
+  }): string;
+}
 
 /** Attributes of a `call` of an interpreted function: numbers, strings, booleans and lists by name. */
 export type CallAttributes = Readonly<Record<string, number | string | boolean | readonly number[] | readonly string[]>>;

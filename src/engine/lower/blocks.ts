@@ -1,5 +1,5 @@
 /** Lowers operations on constants that stay quantized in memory. */
-import { at, required } from "../../contract/checked.ts";
+import { at, omitUndefined, required } from "../../contract/checked.ts";
 import { elementCount } from "../../contract/tensor.ts";
 import {
   activationRowBytes,
@@ -112,6 +112,7 @@ function lowerGeneratedLinear(
         : []),
     ],
     temporaries: [m * activationRowBytes(layout, k)],
+    ...omitUndefined({ prepares: x }),
   };
 }
 

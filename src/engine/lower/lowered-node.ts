@@ -74,6 +74,8 @@ export interface LoweredNode {
   readonly calls: readonly LoweredCall[];
   /** Sizes in bytes of the temporaries that the calls use. Default: none. */
   readonly temporaries?: readonly number[];
+  /** The value that the first call computes temporary 0 of, from nothing else: a later node with an equal first call of the value uses the result. Default: none. */
+  readonly prepares?: Value;
   /** Inputs whose buffer the output may overwrite, provided that no later node reads them. Default: none. */
   readonly inPlace?: readonly Value[];
   /** Writing in place also requires that no other input shares the buffer, because the calls write elements before they have read all inputs. Default: false. */

@@ -20,6 +20,7 @@ import { lowerBySequence } from "../lower/lower-by-sequence.ts";
 import { lowerNode } from "../lower/lower-node.ts";
 import type { BlockKernel, HostKernel, LoweredNode, Operand, PackedWeights, LoweringContext } from "../lower/lowered-node.ts";
 import { type DraftStep, hasStrings } from "./draft-steps.ts";
+import { PreparedTemporaries } from "./prepared-temporaries.ts";
 import { layOutStates } from "./state-layout.ts";
 import { unpacked } from "./unpacked-weights.ts";
 
@@ -156,6 +157,7 @@ class Planner {
   #byteLayoutValues: ReadonlySet<Value> = new Set();
   readonly #functions = new Map<string, KernelFunction>();
   readonly #excluded = new Set<string>();
+  readonly #prepared = new PreparedTemporaries(this.#buffers, (bytes, step) => this.#addBuffer(bytes, step));
 
   constructor(graph: Graph, settings: PlanSettings) {
     this.#graph = graph;
@@ -175,7 +177,7 @@ class Planner {
 
   plan(): Plan {
     const { nodes, outputs } = this.#graph;
-    const { sources = [], stateBlocks = 1 } = this.#settings;
+    const { sources = [], stateBlocks = 1, budget } = this.#settings;
     const stateBytes = this.#addToBlocks(
       this.#states.map(({ appended }) => appended),
       0,
@@ -185,7 +187,6 @@ class Planner {
     const elsewhere = new Set([...held, ...this.#states.map(({ past }) => past)]);
     const inputs = this.#graph.inputs.filter(({ value }) => !elsewhere.has(value));
     for (const { value } of inputs) this.#assign(value, this.#addBuffer(valueBytes(value), 0));
-    const { budget } = this.#settings;
     const drafts = nodes.flatMap((node, step): readonly DraftStep[] => {
       budget?.checkTime();
       return this.#draftStep(node, step);
@@ -285,8 +286,8 @@ class Planner {
     }
     for (const input of node.inputs) this.#extendLifetime(input, step);
     if (lowered === undefined) return [{ node, temporaries: [] }];
-    const temporaries = (lowered.temporaries ?? []).map((bytes) => this.#addBuffer(bytes, step));
-    return lowered.calls.map((call) => {
+    const { calls, temporaries } = this.#prepared.assign(lowered, step);
+    return calls.map((call) => {
       const scratchBytes = "kernel" in call ? call.kernel.scratchBytes : 0;
       if (scratchBytes === 0) return { node, call, temporaries };
       const stride = Math.ceil((scratchBytes + readPaddingBytes) / scratchAlignment) * scratchAlignment;

@@ -1,5 +1,6 @@
 /** Starts engine threads as worker threads of Node.js. */
-import { Worker } from "node:worker_threads";
+import type { Worker } from "node:worker_threads";
+import { startThread } from "../../platform/node/start-thread.ts";
 import type { ThreadHandle } from "./thread-pool.ts";
 
 /**
@@ -7,7 +8,7 @@ import type { ThreadHandle } from "./thread-pool.ts";
  * `onFailure` receives the cause.
  */
 export function spawnNodeThread(onFailure: (cause: unknown) => void = () => {}): ThreadHandle {
-  return threadHandle(new Worker(new URL("./node-worker.ts", import.meta.url)), onFailure);
+  return threadHandle(startThread(new URL("./node-worker.ts", import.meta.url)), onFailure);
 }
 
 /** Wraps a worker thread that runs `createWorkerLoop` in a handle. The thread does not keep the process alive. `onFailure` receives errors of the thread. */

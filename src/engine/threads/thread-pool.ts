@@ -79,8 +79,8 @@ export class ThreadPool {
     if (number === undefined || call === undefined)
       throw new InferyardError("CONTRACT_VIOLATION", `the kernel ${kernel.key} was not added to the thread pool`);
     const { pieces } = kernel;
-    const chunks = this.#chunks(kernel, offsets);
-    if (chunks < 2) return this.#runSerially(kernel, () => call(...offsets, 0, pieces));
+    const chunks = this.#threads.length === 0 ? 1 : this.#chunks(kernel, offsets);
+    if (chunks < 2) return this.#runSerially(kernel, call, offsets);
     const started = performance.now();
     this.#queue.open({ kernel: number, offsets, pieces, chunks, scratchStride });
     let failure: unknown;
@@ -102,22 +102,22 @@ export class ThreadPool {
     await Promise.all(this.#threads.map((peer) => peer.end()));
   }
 
-  /** Number of chunks a call is divided into; 1 when parallel execution would not pay. */
+  /** Number of chunks a call is divided into among several threads; 1 when parallel execution would not pay. */
   #chunks(kernel: KernelCall, offsets: readonly number[]): number {
     const { pieces, pieceNanoseconds } = kernel;
     const work = pieces * pieceNanoseconds;
     const chunks = Math.min(pieces, maxChunks, Math.floor(work / minChunkNanoseconds));
-    if (this.#threads.length === 0 || chunks < 2 || !WorkQueue.fits(offsets)) return 1;
+    if (chunks < 2 || !WorkQueue.fits(offsets)) return 1;
     if (work < minWakingNanoseconds && this.#queue.hasSleepers) return 1;
     if (this.#governor.prefersSerial || !this.#timings.isMeasured(kernel)) return 1;
     return Math.ceil(pieces / Math.ceil(pieces / chunks)); // so that no chunk is empty
   }
 
-  #runSerially(kernel: KernelCall, call: () => number): number {
+  #runSerially(kernel: KernelCall, call: CompiledKernel, offsets: readonly number[]): number {
     try {
-      if (this.#threads.length === 0) return call();
+      if (this.#threads.length === 0) return call(...offsets, 0, kernel.pieces);
       const started = performance.now();
-      const status = call();
+      const status = call(...offsets, 0, kernel.pieces);
       this.#timings.record(kernel, performance.now() - started);
       return status;
     } catch (error) {

@@ -6,6 +6,11 @@ export function withOptimizingCompiler<Result>(compile: () => Result): Result {
   return compile();
 }
 
+/** Calls `work` and returns its result, as `withoutOptimizer` does. */
+export function withOptimizer<Result>(work: () => Result): Result {
+  return work();
+}
+
 /** Calls `work` and returns its result. A page cannot control the optimizer of its browser. */
 export function withoutOptimizer<Result>(work: () => Result): Result {
   return work();

@@ -6,6 +6,7 @@ import type { InferyardError } from "../../contract/errors.ts";
 import type { ResponseReservation } from "../serving/response-memory.ts";
 import type { Priority } from "../../runtime/scheduling/scheduling-key.ts";
 import type { Role } from "../server-settings.ts";
+import type { Identity } from "./access/identity.ts";
 import type { RequestBody } from "./bodies/request-body.ts";
 import type { IgnoredFields } from "./fields/ignored-fields.ts";
 import type { CallRecord } from "../serving/call-record.ts";
@@ -22,6 +23,8 @@ export interface Env {
     readonly httpVersion?: string;
     /** If set, the request is refused with this error. */
     readonly refusal?: InferyardError;
+    /** The client for which this program makes the request itself, as of a batch; its key and rate were checked when the batch was made. */
+    readonly identity?: Identity;
   };
   readonly Variables: {
     readonly requestId: string;

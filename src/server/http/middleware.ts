@@ -78,7 +78,12 @@ function checkAccess({
   const limiter = new RateLimiter();
   return async (context, next) => {
     const header = (name: string): string | undefined => context.req.header(name);
-    if (!isPublicPath(context.req.path, context.req.method)) {
+    const { identity: own } = context.env ?? {};
+    if (own !== undefined) {
+      context.set("client", own.client);
+      context.set("role", own.role);
+      context.set("anyReference", own.anyReference);
+    } else if (!isPublicPath(context.req.path, context.req.method)) {
       const { remoteAddress: address, listenAddress, httpVersion } = context.env ?? {};
       refuseUnknownHost(header, { address, listenAddress }, { allowedHosts, hasKeys: !ring.empty });
       refuseCrossOrigin(header, cors);

@@ -2,6 +2,7 @@
 import type { Runtime } from "../../api/runtime.ts";
 import { serverDefaults } from "../../settings/server-options.ts";
 import type { ServerSettings } from "../server-settings.ts";
+import type { Batches } from "../batches/batches.ts";
 import { Admission } from "./admission.ts";
 import { CallCache } from "./call-cache.ts";
 import type { CallRecord } from "./call-record.ts";
@@ -22,6 +23,8 @@ export interface ServiceOptions {
   readonly storedNames: StoredNames;
   /** When those were fetched. Default: unknown. */
   readonly storedTime?: StoredTime;
+  /** Files and batches of clients. Default: there are none. */
+  readonly batches?: Batches;
   /** Called with the record of every call that has ended. */
   readonly onCall?: (record: CallRecord) => void;
   /** Tracks loads by the events of the runtime. Default: a tracker that receives no events, so that the progress is unknown. */
@@ -48,6 +51,8 @@ export class Service {
   readonly turns: ClientTurns = new ClientTurns();
   /** Counts and times of completed calls, by model. */
   readonly statistics: CallStatistics = new CallStatistics();
+  /** Files and batches of clients; undefined if the server has no folder for them. */
+  readonly batches: Batches | undefined;
   /** Maximum number of requests that run at once, and of texts of one request. */
   readonly limits: { readonly maxRunning: number; readonly maxTexts: number };
   readonly #shutdown = new AbortController();
@@ -58,6 +63,7 @@ export class Service {
       storedNames,
       storedTime = async () => undefined,
       onCall,
+      batches,
       loadProgress = new LoadProgressTracker(),
     } = options;
     const {
@@ -68,6 +74,7 @@ export class Service {
     } = { ...serverDefaults, ...settings };
     const { tokenIds } = settings;
     this.runtime = runtime;
+    this.batches = batches;
     this.settings = settings;
     this.limits = { maxRunning, maxTexts };
     this.tiktoken = tokenIds === undefined || tokenIds === "own" ? undefined : new TiktokenDecoder(tokenIds);

@@ -1,7 +1,8 @@
 /** A worker thread that performs calls, as its pool sees it: with a heap limit, deadlines, and an end after idle time. */
-import { Worker } from "node:worker_threads";
+import type { Worker } from "node:worker_threads";
 import { getMessage } from "../../contract/errors.ts";
 import { moduleArguments } from "../../hosts/node-arguments.ts";
+import { startThread } from "../../platform/node/start-thread.ts";
 import type { ReadyMessage } from "./thread-program.ts";
 
 /** Why a thread did not finish a call: it exceeded its heap limit or the deadline, or it failed or was ended. */
@@ -44,7 +45,7 @@ export class CallThread<Message, Reply extends object> {
   constructor({ program, heapMebibytes, onEnd = () => {} }: CallThreadOptions) {
     this.#onEnd = onEnd;
     this.ready = new Promise((resolve) => (this.#isReady = resolve));
-    this.#worker = new Worker(program, {
+    this.#worker = startThread(program, {
       resourceLimits: { maxOldGenerationSizeMb: heapMebibytes },
       // Other arguments of the process, such as --max-old-space-size, would override the heap limit.
       execArgv: moduleArguments(process.execArgv),

@@ -87,8 +87,10 @@ const statements: { readonly [Kind in OperationKind]: Statement<Kind> } = {
   "integer-linear": emitIntegerLinear,
   "fused-matmul": emitFusedMatmul,
   elementwise: emitElementwise,
-  call: (_hlo, { function: name }) => {
-    throw new UnsupportedInStableHlo(`the function "${name}"`);
+  call: (hlo, { function: name, implementation }, inputs, results) => {
+    if (implementation?.stableHlo === undefined) throw new UnsupportedInStableHlo(`the function "${name}"`);
+    const { stableHlo } = implementation;
+    return hlo.statements(inputs, results, (operands) => stableHlo(operands));
   },
 };
 

@@ -4,6 +4,7 @@ import { elementCount } from "../../../contract/tensor.ts";
 import { broadcastShape } from "../../ir/broadcast.ts";
 import { type ElementType, elementTypes, isFloat } from "../../ir/element-types.ts";
 import { type Literal, toLiteral } from "../../ir/literal.ts";
+import type { CallImplementation } from "../../ir/operations.ts";
 import { type TensorType, sameShape } from "../../ir/tensor-type.ts";
 import { denseText, scalarLiteral, tensorTypeText } from "./hlo-types.ts";
 
@@ -68,6 +69,24 @@ export class HloFunction {
       `${results} = "${name}"(${operands.map(({ name: own }) => own).join(", ")})${body}${dictionary} : (${operands.map(({ type }) => tensorTypeText(type)).join(", ")}) -> ${types.length === 1 ? to : `(${to})`}`,
     );
     return types.map((type, index) => ({ name: types.length === 1 ? first : `${first}#${index}`, type }));
+  }
+
+  /** Appends statements that `write` returns, one a line, which define the results. */
+  statements(
+    operands: readonly HloValue[],
+    types: readonly TensorType[],
+    write: (names: Parameters<NonNullable<CallImplementation["stableHlo"]>>[0]) => string,
+  ): readonly HloValue[] {
+    const results = types.map((type) => ({ name: `%${this.#next()}`, type }));
+    const text = write({
+      inputs: operands.map(({ name }) => name),
+      results: results.map(({ name }) => name),
+      inputTypes: operands.map(({ type }) => tensorTypeText(type)),
+      resultTypes: types.map(tensorTypeText),
+      newName: () => `%${this.#next()}`,
+    });
+    this.#lines.push(...text.split("\n"));
+    return results;
   }
 
   /** Text lines of a region with scalar arguments of these types, including the terminating `stablehlo.return`. */

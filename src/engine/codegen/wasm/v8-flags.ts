@@ -33,11 +33,27 @@ const isOptimizerOff = process.execArgv.some((argument) => /^--(no-?|max-)(opt|l
  * The flag belongs to the process: other threads wait as well.
  */
 export function withoutOptimizer<Result>(work: () => Result): Result {
-  if (isOptimizerOff) return work();
-  setFlagsFromString("--no-opt");
+  if (isOptimizerOff || isSuspended) return work();
+  return withFlag(true, work);
+}
+
+/** Runs a part of what `withoutOptimizer` runs with the optimizer: loops over many elements. */
+export function withOptimizer<Result>(work: () => Result): Result {
+  return isSuspended ? withFlag(false, work) : work();
+}
+
+/** Whether this thread runs work of `withoutOptimizer`, which is synchronous. */
+let isSuspended = false;
+
+function withFlag<Result>(suspends: boolean, work: () => Result): Result {
+  const set = (suspended: boolean): void => {
+    isSuspended = suspended;
+    setFlagsFromString(suspended ? "--no-opt" : "--opt");
+  };
+  set(suspends);
   try {
     return work();
   } finally {
-    setFlagsFromString("--opt");
+    set(!suspends);
   }
 }

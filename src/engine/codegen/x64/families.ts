@@ -1,8 +1,9 @@
 /** The families of kernels that have machine code: one table, by the name of the family. */
 import { required } from "../../../contract/checked.ts";
+import type { MachineFamilyName } from "../../../kernels/machine-families.ts";
 import type { X64Level } from "../../../kernels/simd-levels.ts";
 import type { Kernel } from "../wasm/kernel.ts";
-import { machineBlockMatmul } from "./block-matmul.ts";
+import { machineBlockMatmul } from "./blocks/block-matmul.ts";
 import { conv2dScratchBytes, machineConv2d } from "./convolution/conv2d.ts";
 import { machineWindow, windowFunctionScratchBytes } from "./convolution/sliding-window.ts";
 import { machineElementwise } from "./elementwise/elementwise.ts";
@@ -12,6 +13,7 @@ import { machineColumnGather } from "./movement/gather-columns.ts";
 import { machineBatchedMatmul } from "./products/batched-matmul.ts";
 import { machineByteMatmul } from "./products/byte-matmul.ts";
 import { machineMatmul } from "./products/matmul.ts";
+import { machineQuantizeActivationBytes, machineQuantizeActivations } from "./quantized/quantize-activations.ts";
 import { machineQuantizationRange } from "./quantized/quantization-range.ts";
 import { machineQuantizeRows } from "./quantized/quantize-rows.ts";
 import { machineNorm } from "./reductions/norm.ts";
@@ -25,11 +27,13 @@ interface MachineFamily {
   scratchBytes?(request: object): number;
 }
 
-const families: Readonly<Record<string, MachineFamily>> = {
+const families: Readonly<Record<MachineFamilyName, MachineFamily>> = {
   matmul: { generate: machineMatmul },
   "batched-matmul": { generate: machineBatchedMatmul },
   "byte-matmul": { generate: machineByteMatmul },
   "block-matmul": { generate: machineBlockMatmul },
+  "quantize-activations": { generate: machineQuantizeActivations },
+  "quantize-activation-bytes": { generate: machineQuantizeActivationBytes },
   "quantize-rows": { generate: machineQuantizeRows },
   "quantization-range": { generate: machineQuantizationRange },
   conv2d: { generate: machineConv2d, scratchBytes: conv2dScratchBytes },
@@ -79,5 +83,5 @@ export function machineScratchBytes(family: string, request: object): number {
 }
 
 function getFamily(name: string): MachineFamily {
-  return required(families[name], `the machine code of "${name}"`);
+  return required((families as Readonly<Record<string, MachineFamily>>)[name], `the machine code of "${name}"`);
 }

@@ -182,25 +182,36 @@ export class Decoder {
   #getInputs(rows: readonly DecoderRow[], capacity: number, size: number): TensorMap {
     const { ids, mask, positions } = this.inputs;
     const first = capacity - size;
+    const getLast = ({ tokens }: DecoderRow): number => tokens.length - 1;
     const integers = (
       { name, dataType }: TensorInfo,
       width: number,
-      valueAt: (row: DecoderRow, position: number) => number,
+      write: (row: DecoderRow, set: (value: number, from: number, end: number) => void) => void,
     ): [string, Tensor] => {
       const shape = [rows.length, width];
-      const values = rows.flatMap((row) => Array.from({ length: width }, (_, position) => valueAt(row, position)));
-      if (dataType === "int64") return [name, { dataType, shape, data: BigInt64Array.from(values, BigInt) }];
-      return [name, { dataType: "int32", shape, data: Int32Array.from(values) }];
+      if (dataType === "int64") {
+        const data = new BigInt64Array(rows.length * width);
+        for (const [index, row] of rows.entries())
+          write(row, (value, from, end) => data.fill(BigInt(value), index * width + from, index * width + end));
+        return [name, { dataType, shape, data }];
+      }
+      const data = new Int32Array(rows.length * width);
+      for (const [index, row] of rows.entries())
+        write(row, (value, from, end) => data.fill(value, index * width + from, index * width + end));
+      return [name, { dataType: "int32", shape, data }];
     };
-    const getLast = ({ tokens }: DecoderRow): number => tokens.length - 1;
-    const isVisible = (row: DecoderRow, position: number): boolean =>
-      position < row.length || (position >= first && position <= first + getLast(row));
+    const byPosition = (info: TensorInfo, valueAt: (row: DecoderRow, position: number) => number): [string, Tensor] =>
+      integers(info, size, (row, set) => {
+        for (let position = 0; position < size; position += 1)
+          set(valueAt(row, Math.min(position, getLast(row))), position, position + 1);
+      });
     return Object.fromEntries([
-      integers(ids, size, (row, position) => at(row.tokens, Math.min(position, getLast(row)))),
-      integers(mask, capacity, (row, position) => (isVisible(row, position) ? 1 : 0)),
-      ...(positions === undefined
-        ? []
-        : [integers(positions, size, (row, position) => row.length + Math.min(position, getLast(row)))]),
+      byPosition(ids, (row, position) => at(row.tokens, position)),
+      integers(mask, capacity, (row, set) => {
+        set(1, 0, row.length);
+        set(1, first, first + row.tokens.length);
+      }),
+      ...(positions === undefined ? [] : [byPosition(positions, (row, position) => row.length + position)]),
     ]);
   }
 

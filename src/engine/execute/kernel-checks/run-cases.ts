@@ -26,6 +26,8 @@ export interface RunCasesOptions {
   readonly compile?: typeof compileKernels | undefined;
   /** Calls kernels that have machine code. Default: WebAssembly computes all kernels. */
   readonly machineCode?: MachineCode | undefined;
+  /** The family whose machine code is called, if there is one. Default: all families'. */
+  readonly machineFamily?: string | undefined;
   /** Whether the function with this name must not be used; the interpreter computes it. Default: all are used. */
   readonly isExcluded?: (name: string) => boolean;
   /** Keeps what the interpreter computes of each case, for checks of the same cases with other code. Default: nothing is kept. */
@@ -80,12 +82,13 @@ function planCases(
 }
 
 function runAccepted(cases: readonly CheckCase[], options: RunCasesOptions): readonly (string | undefined)[] {
-  const { compile = compileKernels, machineCode, features, isExcluded, interpreted: known } = options;
+  const { compile = compileKernels, machineCode, machineFamily, features, isExcluded, interpreted: known } = options;
   const memory = new EngineMemory({ shared: false });
   try {
     const arena = new GuardedArena(memory);
     const { plan, inputs } = planCases(cases, options, arena);
-    const machineKernels = generateMachineKernels(plan.kernels, machineCode);
+    const called = plan.kernels.filter(({ family }) => machineFamily === undefined || family === machineFamily);
+    const machineKernels = generateMachineKernels(called, machineCode);
     const compiled = compile(plan.kernels, memory.memory, features);
     const { functions } = withMachineCode(compiled, machineKernels, memory.memory, machineCode);
     const scratch = new GuardedScratch(memory, plan.kernels);
@@ -115,7 +118,7 @@ function runAccepted(cases: readonly CheckCase[], options: RunCasesOptions): rea
     arena.checkGuards();
     const results = executable.readOutputs(undefined);
     const packingProblems = new Map(plan.weights.map((each) => [each.source, findPackingProblem(memory, each, constants)]));
-    const called = new Set([...plan.functions.map(({ name }) => name), ...plan.kernels.map(({ family }) => family)]);
+    const computed = new Set([...plan.functions.map(({ name }) => name), ...plan.kernels.map(({ family }) => family)]);
     const interpreted = new Set(plan.steps.flatMap((step) => (step.kind === "interpret" ? [step.operation] : [])));
     return cases.map((each, index) => {
       for (const { constant } of each.nodes.flatMap((node) => node.inputs)) {
@@ -128,8 +131,8 @@ function runAccepted(cases: readonly CheckCase[], options: RunCasesOptions): rea
         return `no kernel computes "${operation.kind}" of this case`;
       if (isExcluded === undefined && each.isDeclined === true && !interpreted.has(operation))
         return `a kernel computes "${operation.kind}" of this case, which it must leave to the interpreter`;
-      if (isExcluded === undefined && each.isDeclined !== true && !called.has(each.name) && !isOfByteDot(each))
-        return `no kernel of "${each.name}" is called`;
+      if (isExcluded === undefined && each.isDeclined !== true && !computed.has(each.name) && !isOfByteDot(each))
+        return `no kernel of "${each.name}" is computed`;
       for (const [at, right] of (expected[index] ?? []).slice(0, comparedOutputs(each.nodes)).entries()) {
         const problem = difference(results[`${index}:${at}`] as Literal, right, each);
         if (problem !== undefined) return problem;

@@ -32,7 +32,7 @@ export const iq2xxsType: BlockFormat = {
       block.groupScales[group] = 2 * (packed >>> 28) + 1;
       for (let part = 0; part < 4; part += 1)
         copyVector(
-          codebooks.iq2xxs,
+          codebooks.iq2xxs(),
           byteAt(bytes, at + part),
           8,
           evenSigns((packed >>> (7 * part)) & 127),
@@ -51,7 +51,7 @@ export const iq2xsType: BlockFormat = {
     block.scale = float16At(bytes, start) / 8;
     for (let part = 0; part < 32; part += 1) {
       const packed = uint16At(bytes, start + 2 + 2 * part);
-      copyVector(codebooks.iq2xs, packed & 511, 8, evenSigns(packed >> 9), block.codes, part * 8);
+      copyVector(codebooks.iq2xs(), packed & 511, 8, evenSigns(packed >> 9), block.codes, part * 8);
     }
     unpackOddScales(bytes, start + 66, 16, block.groupScales);
   },
@@ -72,7 +72,7 @@ export const iq2sType: BlockFormat = {
     for (let part = 0; part < 32; part += 1) {
       const high = (byteAt(bytes, start + 66 + (part >> 2)) >> (2 * (part & 3))) & 3;
       const index = byteAt(bytes, start + 2 + part) | (high << 8);
-      copyVector(codebooks.iq2s, index, 8, byteAt(bytes, start + 34 + part), block.codes, part * 8);
+      copyVector(codebooks.iq2s(), index, 8, byteAt(bytes, start + 34 + part), block.codes, part * 8);
     }
     unpackOddScales(bytes, start + 74, 16, block.groupScales);
   },
@@ -90,7 +90,7 @@ export const iq3xxsType: BlockFormat = {
       block.groupScales[group] = 2 * (packed >>> 28) + 1;
       for (let part = 0; part < 8; part += 1) {
         const signs = evenSigns((packed >>> (7 * (part >> 1))) & 127) >> (4 * (part & 1));
-        copyVector(codebooks.iq3xxs, byteAt(bytes, start + 2 + group * 8 + part), 4, signs, block.codes, group * 32 + part * 4);
+        copyVector(codebooks.iq3xxs(), byteAt(bytes, start + 2 + group * 8 + part), 4, signs, block.codes, group * 32 + part * 4);
       }
     }
   },
@@ -105,7 +105,7 @@ export const iq3sType: BlockFormat = {
     for (let part = 0; part < 64; part += 1) {
       const high = (byteAt(bytes, start + 66 + (part >> 3)) >> (part & 7)) & 1;
       const signs = byteAt(bytes, start + 74 + (part >> 1)) >> (4 * (part & 1));
-      copyVector(codebooks.iq3s, byteAt(bytes, start + 2 + part) | (high << 8), 4, signs, block.codes, part * 4);
+      copyVector(codebooks.iq3s(), byteAt(bytes, start + 2 + part) | (high << 8), 4, signs, block.codes, part * 4);
     }
     unpackOddScales(bytes, start + 106, 8, block.groupScales);
   },
@@ -129,7 +129,7 @@ export const iq1sType: BlockFormat = {
       block.groupScales[group] = 2 * ((packed >> 12) & 7) + 1;
       for (let part = 0; part < 4; part += 1) {
         const index = byteAt(bytes, start + 2 + group * 4 + part) | (((packed >> (3 * part)) & 7) << 8);
-        copyShifted(codebooks.iq1s, index, (packed & 0x8000) !== 0, block.codes, group * 32 + part * 8);
+        copyShifted(codebooks.iq1s(), index, (packed & 0x8000) !== 0, block.codes, group * 32 + part * 8);
       }
     }
   },
@@ -148,7 +148,7 @@ export const iq1m: BlockFormat = {
       block.groupScales[group] = 2 * ((packed(group >> 2) >> (3 * (group & 3))) & 7) + 1;
     for (let part = 0; part < 32; part += 1) {
       const high = byteAt(bytes, start + 32 + (part >> 1)) >> (4 * (part & 1));
-      copyShifted(codebooks.iq1s, byteAt(bytes, start + part) | ((high & 7) << 8), (high & 8) !== 0, block.codes, part * 8);
+      copyShifted(codebooks.iq1s(), byteAt(bytes, start + part) | ((high & 7) << 8), (high & 8) !== 0, block.codes, part * 8);
     }
   },
 };

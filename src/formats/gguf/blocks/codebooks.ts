@@ -4,9 +4,16 @@
  */
 import { decodeBase64 } from "../../../platform/base64.ts";
 
-/** The elements of all vectors, one vector after the other. `lines`: the indices of the elements in base64. */
-function codebook(values: readonly number[], bits: 2 | 4, lines: readonly string[]): Int8Array {
-  const packed = decodeBase64(lines.join(""));
+/** Returns the elements of all vectors, one vector after the other, which are decoded at the first call. */
+type Codebook = () => Int8Array;
+
+/** `lines`: the indices of the elements in base64. */
+function codebook(values: readonly number[], bits: 2 | 4, lines: readonly string[]): Codebook {
+  let elements: Int8Array | undefined;
+  return () => (elements ??= decode(values, bits, decodeBase64(lines.join(""))));
+}
+
+function decode(values: readonly number[], bits: 2 | 4, packed: Uint8Array): Int8Array {
   const perByte = 8 / bits;
   const mask = bits === 2 ? 3 : 15;
   return Int8Array.from({ length: packed.length * perByte }, (_, index) => {
@@ -16,7 +23,7 @@ function codebook(values: readonly number[], bits: 2 | 4, lines: readonly string
 }
 
 /** 256 vectors of 8 elements. */
-export const iq2xxs: Int8Array = codebook([8, 25, 43], 2, [
+export const iq2xxs: Codebook = codebook([8, 25, 43], 2, [
   "AAACAAUACAAKABEAFAAgACIAKAAqAEEARABQAFgAYQBkAIAAggCKAKIAAQEEARABFQFAAYQBmAEAAgICIgKCAgEEBAQQBCEEJARABEIESARgBIEEhASQBKQE",
   "AAUCBQgFIAVGBWkFgAWRBQkGEAZABoQGpAYACAUICAgUCCgIQQhECFAIUgiICAQJQAkCChQKARAEEBAQIRBAEGAQhBCQEJUQABEIESARUBFaEYARJBJFEgAU",
   "CBQgFCUUSRSAFBgVYhUAFhYWARgEGBAYQBiBGAAZBRmgGVEaACACIAogRCBhIIAggiApIUghACICIgEkBCQQJEAkViQAJUElZCWQJggoICiUKEQqAUAEQBBA",
@@ -26,7 +33,7 @@ export const iq2xxs: Int8Array = codebook([8, 25, 43], 2, [
 ]);
 
 /** 512 vectors of 8 elements. */
-export const iq2xs: Int8Array = codebook([8, 25, 43], 2, [
+export const iq2xs: Codebook = codebook([8, 25, 43], 2, [
   "AAACAAUACAAKABEAFAAWABkAIAAiACUAKABBAEQARgBJAFAAUgBVAFgAYQBkAIAAggCFAIgAkQCUAJkAoAABAQQBBgEJARABEgEVARgBGgEhASQBQAFCAUUB",
   "SAFRAVQBYAFoAYEBhAGQAQACAgIFAggCEQIUAiACQQJEAlACVQKAAooCAQQEBAYECQQQBBIEFQQYBCEEJARABEIERQRIBFEEVARWBGAEgQSEBJAEAAUCBQUF",
   "CAURBRQFIAVBBUQFUAVhBYAFAQYEBhAGJgZABkIGhAYACAIIBQgICAoIEQgUCCAIJQhBCEQIUAhYCIAIoAiqCAEJBAkQCUAJgQmJCQAKIAooCpYKoAoBEAQQ",
@@ -42,7 +49,7 @@ export const iq2xs: Int8Array = codebook([8, 25, 43], 2, [
 ]);
 
 /** 1024 vectors of 8 elements. */
-export const iq2s: Int8Array = codebook([8, 25, 43], 2, [
+export const iq2s: Codebook = codebook([8, 25, 43], 2, [
   "AAACAAUACAAKABEAFAAWABkAIAAiACUAKABBAEQARgBJAFAAUgBVAFgAYQBkAGYAaQCAAIIAhQCIAJEAlACgAKUAqgABAQQBBgEJARABEgEVARgBIQEkAUAB",
   "QgFFAUgBUQFUAVYBWQFgAWUBaAGBAYQBkAGSAZUBoQGkAQACAgIFAggCEQIUAiACKgJBAkQCRgJJAlACVQKAAoUCigKUAqICAQQEBAYECQQQBBIEFQQYBCEE",
   "JAQmBCkEQARCBEUESARKBFEEVARWBFkEYARiBGUEgQSEBIYEiQSQBJUEmAShBKQEAAUCBQUFCAUKBREFFAUWBRkFIAUlBSgFQQVEBUYFSQVQBVIFVQVYBWEF",
@@ -69,7 +76,7 @@ export const iq2s: Int8Array = codebook([8, 25, 43], 2, [
 ]);
 
 /** 256 vectors of 4 elements. */
-export const iq3xxs: Int8Array = codebook([4, 12, 20, 28, 36, 44, 52, 62], 4, [
+export const iq3xxs: Codebook = codebook([4, 12, 20, 28, 36, 44, 52, 62], 4, [
   "AAACAAQAEQATABcAIAAiADEAQgBzAHUAAQEDARABEgEhASUBMAEyAUEBVAFwAQACAgIEAhECIAIiAjECMwI3AlECVwJ1AgEDBwMQAxIDJQNwAxMENwREBFcE",
   "cwR1BAEFBwUyBVIFNQZkBhAHFAcWB0MHYQcBEAMQEBASECEQIxAwEDIQNBBHEFAQABECERERIBEiEQESAxIQEhISIRIwEnISABMCEyATMRNGE2YTARQFFFAU",
   "IBUkFUYVcRUFFiIXQBcAIAIgESATICAgIiAmIDEgQiABIQMhBSEQIRIhISEwIWMhZyFwIQAiAiIRIhciICIiIjciQCJVIgEjECMUI3AjdCM1JFMkAyUnJUEl",
@@ -79,7 +86,7 @@ export const iq3xxs: Int8Array = codebook([4, 12, 20, 28, 36, 44, 52, 62], 4, [
 ]);
 
 /** 512 vectors of 4 elements. */
-export const iq3s: Int8Array = codebook([1, 3, 5, 7, 9, 11, 13, 15], 4, [
+export const iq3s: Codebook = codebook([1, 3, 5, 7, 9, 11, 13, 15], 4, [
   "AAABAAIABQAHABAAEQASABQAFgAgACEAJQAzAEAAQgBFAEcAUQBTAGAAYgBxAHQAdwAAAQEBAgEEARABEQEVASABIwEnATEBNQFEAWEBZQFyAQACAQIFAgcC",
   "EAITAhYCIQIlAjACNAJCAkUCRwJRAlMCcAJzAgMDEQMVAyADIgMxAzMDNgNEA1ADUgNnA3EDdQMABBMEFwQhBCQEMgRABEMEUQRwBAIFBAUgBSIFJgUzBUEF",
   "RQVHBWYFcwUGBhEGEwYxBlIGcQYABwIHBAcgByIHJgczB1AHVAcAEAEQAhAEEBAQERATEBUQFxAgECIQMRA0EDYQVBBWEGEQchAAEQERAxEGERARFBEhETAR",
@@ -95,7 +102,7 @@ export const iq3s: Int8Array = codebook([1, 3, 5, 7, 9, 11, 13, 15], 4, [
 ]);
 
 /** 2048 vectors of 8 elements; also of IQ1_M. */
-export const iq1s: Int8Array = codebook([-1, 0, 1], 2, [
+export const iq1s: Codebook = codebook([-1, 0, 1], 2, [
   "AAACAAUACAAKABEAFQAgACIAKAAqAEUAUQBUAFYAZQCAAIIAiACKAJUAoACiAKgAqgAEAQUBEQEUARYBGQEaASUBQQFGAUkBUgFVAVoBYQFkAWYBaAGFAZEB",
   "lAGWAaUBAAICAggCCgIVAiACIgIoAioCRQJRAlkCZAJpAoACggKIAooCkQKVApkCoAKiAqgCqgIRBBQEFgQlBEEESQRVBFoEZARlBJEEmQSlBAEFBAUFBQYF",
   "FQUYBRoFKQVABUUFSgVQBVEFVAVVBVYFWQVgBWIFZQVoBWoFgQWRBZUFmAWaBaEFpAWlBaYFqQUUBhkGQQZEBlAGUgZVBlgGYAZhBmYGaQaFBpEGlAaZBgAI",

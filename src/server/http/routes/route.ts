@@ -34,7 +34,7 @@ export type Answer = Response | Promise<Response>;
 
 /** One route. */
 export interface Route extends RouteDescription {
-  readonly method: "get" | "post";
+  readonly method: "get" | "post" | "delete";
   /** What the document says of the request besides its path. Default: it has neither query nor body. */
   readonly request?: RouteConfig["request"];
   readonly answer: (context: Context<Env>) => Answer;

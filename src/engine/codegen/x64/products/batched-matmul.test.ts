@@ -34,7 +34,7 @@ describe.each(x64Levels.filter((level) => level !== "AVX-512 VNNI"))("batched pr
     const layouts = fc.constantFrom("rows", "columns", "apart");
     fc.assert(
       fc.property(
-        fc.tuple(fc.integer({ min: 4, max: 40 }), size(53), size(37)),
+        fc.tuple(fc.oneof(fc.integer({ min: 4, max: 40 }), size(3)), size(75), size(37)),
         fc.array(size(3), { maxLength: 2 }),
         fc.tuple(layouts, layouts),
         fc.constantFrom(1, 0.125),
@@ -48,10 +48,12 @@ describe.each(x64Levels.filter((level) => level !== "AVX-512 VNNI"))("batched pr
             if (layout === "columns") return { row: 1, column: rows, batch: batchStrides };
             return { row: 2, column: rows * 3, batch: batchStrides };
           };
-          const [a, b, c] = [strides(m, k, aLayout), strides(k, n, bLayout), strides(m, n, "rows")];
+          // Other layouts of few rows are dot products, or panels that WebAssembly copies.
+          const isFew = m < 4;
+          const [a, b, c] = [strides(m, k, aLayout), strides(k, n, isFew ? "rows" : bLayout), strides(m, n, "rows")];
           // What lies between the matrices of c is compared as well, so that they are next to each other.
           const dense = { ...c, batch: batch.length === 2 ? [batch[1]! * m * n, m * n] : batch.map(() => m * n) };
-          expectEqual({ m, n, k, batch, a, b, c: dense, alpha, panelColumns: 16 }, splits, last);
+          expectEqual({ m, n, k, batch, a, b, c: dense, alpha, ...(isFew ? {} : { panelColumns: 16 }) }, splits, last);
         },
       ),
       { numRuns: amount(300, 30) },
@@ -72,12 +74,10 @@ describe.each(x64Levels.filter((level) => level !== "AVX-512 VNNI"))("batched pr
     expectEqual({ m: 4, n: 5, k: 5, batch: [3], a: { ...own, column: 0 }, b: shared, c: own, panelColumns: 16 }, 2, "b");
   });
 
-  it("leaves dot products, integers and narrow panels to WebAssembly", () => {
+  it("leaves integers and narrow panels of many rows to WebAssembly", () => {
     const matrix: MatrixStrides = { row: 8, column: 1, batch: [] };
     const request = { m: 8, n: 8, k: 8, batch: [], a: matrix, b: matrix, c: matrix } as const;
     expect(machineBatchedMatmul(request, level)).toBeUndefined();
     expect(machineBatchedMatmul({ ...request, panelColumns: 16, type: "int32" }, level)).toBeUndefined();
-    const columns = { ...request, m: 1, b: { ...matrix, row: 1, column: 8 } };
-    expect(machineBatchedMatmul({ ...columns, panelColumns: 16 }, level)).toBeUndefined();
   });
 });

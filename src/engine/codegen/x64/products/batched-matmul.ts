@@ -1,13 +1,15 @@
 /**
- * Products of two computed matrices as machine code: what the WebAssembly kernel `batchedMatmul` computes for a request with panels of 16 columns, and where
- * that fuses multiplication and addition the same bits. Rows of B are read where they are; other panels are first copied to scratch memory in the order of k.
+ * Products of two computed matrices as machine code: what the WebAssembly kernel `batchedMatmul` computes for a request with panels of 16 columns or few rows, and
+ * where that fuses multiplication and addition the same bits. Rows of B are read where they are; other panels are first copied to scratch memory in the order of k.
  */
 import { at } from "../../../../contract/checked.ts";
 import type { X64Level } from "../../../../kernels/simd-levels.ts";
 import {
   type BatchedMatmulRequest,
   batchedMatmul,
+  batchedPanelColumns,
   batchedTileRows,
+  copiesPanels,
   isDotProduct,
 } from "../../wasm/kernels/matmul/batched-matmul.ts";
 import { widePanelColumns } from "../../wasm/kernels/matmul/weight-packing.ts";
@@ -17,6 +19,7 @@ import type { Memory, Register, Vector } from "../assembler/operands.ts";
 import { FloatCode } from "../float-code.ts";
 import type { MachineArgument, MachineFunction } from "../machine-kernel.ts";
 import { type VectorTarget, openAssembler, vectorTarget } from "../vector-target.ts";
+import { machineDotProducts } from "./dot-products.ts";
 import { emitTileStep } from "./float-tile.ts";
 import { emitPanelCopy } from "./panel-copy.ts";
 import { emitRowTiles } from "./row-tiles.ts";
@@ -32,13 +35,19 @@ const slotBytes = 56;
 const sizeNames = ["rowBlocks", "panels", "depth", "aRow", "cRow"] as const;
 /** k of one pass through the loop of a tile. */
 const unrolled = 4;
-/** Bytes of a row of a copied panel. */
-const panelRowBytes = widePanelColumns * floatBytes;
+/** Up to this many rows, rows of B are read where they are in panels of any width. */
+const maxFewRows = 3;
+/** How far ahead B is fetched for few rows, at least, and the longest rows of B that are. */
+const prefetchBytes = 8192;
+const maxRowBytes = 4096;
+const lineBytes = 64;
 
-/** The machine code for a product; undefined for dot products of few rows, for integers, for no products at all, and for narrow panels. */
+/** The machine code for a product; undefined for integers, for no products at all, and for narrow panels of many rows. */
 export function machineBatchedMatmul(request: BatchedMatmulRequest, level: X64Level): MachineFunction | undefined {
-  const { k, type = "float32", panelColumns } = request;
-  if (panelColumns !== widePanelColumns || type !== "float32" || k === 0 || isDotProduct(request)) return undefined;
+  const { m, k, type = "float32", panelColumns } = request;
+  if (type !== "float32" || k === 0) return undefined;
+  if (isDotProduct(request)) return machineDotProducts(request, level);
+  if (panelColumns !== widePanelColumns && (m > maxFewRows || copiesPanels(request))) return undefined;
   const { parameters, dynamicSizes, scratchBytes } = batchedMatmul(request);
   const address = (name: string): MachineArgument => ({
     kind: "address",
@@ -68,9 +77,12 @@ class BatchedCode {
   readonly #target: VectorTarget;
   readonly #asm: Assembler;
   readonly #code: FloatCode;
+  /** Columns of a panel. */
+  readonly #width: number;
 
   constructor(request: BatchedMatmulRequest, target: VectorTarget) {
     this.#request = request;
+    this.#width = batchedPanelColumns(request);
     this.#target = target;
     const { asm, vectors } = openAssembler(target);
     this.#asm = asm;
@@ -86,16 +98,16 @@ class BatchedCode {
     for (const name of ["a", "b", "c", "scratch", "piece", "left"] as const) asm.store(getSlot(name), given[name]);
     const start = asm.here();
     this.#emitAddresses();
-    const rest = n % widePanelColumns;
+    const rest = n % this.#width;
     const [isRest, end] = [asm.label(), asm.label()];
-    if (rest > 0 && n > widePanelColumns) {
+    if (rest > 0 && n > this.#width) {
       asm.load("rax", getSlot("panel"));
       asm.add("rax", 1);
       asm.integer("cmp", "rax", this.#size("panels"));
       asm.jump(isRest, "e");
     }
-    if (n >= widePanelColumns) this.#emitPanel(widePanelColumns);
-    if (rest > 0 && n > widePanelColumns) asm.jump(end);
+    if (n >= this.#width) this.#emitPanel(this.#width);
+    if (rest > 0 && n > this.#width) asm.jump(end);
     asm.bind(isRest);
     if (rest > 0) this.#emitPanel(rest);
     asm.bind(end);
@@ -110,6 +122,11 @@ class BatchedCode {
     for (const register of saved.toReversed()) asm.pop(register);
     asm.return();
     return asm.machineFunction;
+  }
+
+  /** Bytes of a row of a panel. */
+  get #rowBytes(): number {
+    return this.#width * floatBytes;
   }
 
   /** A dynamic size of the kernel. */
@@ -128,9 +145,9 @@ class BatchedCode {
     asm.load("r12", getSlot("a"));
     asm.load("rsi", getSlot("b"));
     asm.load("r13", getSlot("c"));
-    asm.multiply("r10", "rdx", panelRowBytes * b.column);
+    asm.multiply("r10", "rdx", this.#rowBytes * b.column);
     asm.integer("add", "rsi", "r10");
-    asm.multiply("r10", "rdx", panelRowBytes);
+    asm.multiply("r10", "rdx", this.#rowBytes);
     asm.integer("add", "r13", "r10");
     // The last axis first: its coordinate is the remainder of its size.
     for (const axis of indices(axes).toReversed()) {
@@ -175,7 +192,7 @@ class BatchedCode {
     const tileRows = this.#target.registers === 32 ? 12 : 6;
     const known = m < rowsOfBlock ? m : undefined;
     emitRowTiles(asm, { rows: "r9", tileRows, canBeOdd: m % 2 === 1, known }, (rows) =>
-      this.#emitTile(rows, columns, copies ? panelRowBytes : b.row * floatBytes),
+      this.#emitTile(rows, columns, copies ? this.#rowBytes : b.row * floatBytes),
     );
   }
 
@@ -203,7 +220,10 @@ class BatchedCode {
         ...(b.column === 1 ? { load: (to: Vector, vector: number, from: Memory) => columns.load(to, vector, from) } : {}),
       });
     this.#emitDepth((count) => {
-      for (const k of indices(count)) step(k);
+      for (const k of indices(count)) {
+        if (this.#request.m <= maxFewRows && bDepthBytes <= maxRowBytes) this.#emitPrefetch(columns, bDepthBytes, k);
+        step(k);
+      }
       for (const base of bases) asm.add(base, count * a.column * floatBytes);
       asm.add("rbp", count * bDepthBytes);
     });
@@ -217,6 +237,13 @@ class BatchedCode {
     asm.multiply("rax", "r14", rows);
     asm.integer("add", "rdi", "rax");
     for (const row of sums.toReversed()) vectors.release(...row.toReversed());
+  }
+
+  /** Fetches the columns of a later row of B. Each is used once, so that the product waits for memory. */
+  #emitPrefetch({ vectors }: TileColumns, bDepthBytes: number, k: number): void {
+    const ahead = (Math.ceil(prefetchBytes / bDepthBytes) + k) * bDepthBytes;
+    for (let at = 0; at < vectors * this.#target.bytes; at += lineBytes)
+      this.#asm.prefetch("all", { base: "rbp", displacement: ahead + at });
   }
 
   /** Passes through several k, then through single ones. */

@@ -16,10 +16,7 @@ export interface PanelCopy {
 
 const rowBytes = widePanelColumns * floatBytes;
 
-/**
- * Emits the copy. Where neighbouring rows are neighbours in memory, blocks of 4 rows and 4 columns are transposed; up to 12 bytes behind the columns are read, and the
- * target has room for whole blocks. Columns behind the last one get its values.
- */
+/** Emits the copy. Where neighbouring rows are neighbours in memory, blocks of 4 rows and 4 columns are transposed. Columns behind the last one get its values. */
 export function emitPanelCopy(code: FloatCode, panel: PanelCopy): void {
   const { asm } = code;
   const { rowStride, columnStride, columns, registers } = panel;
@@ -28,20 +25,12 @@ export function emitPanelCopy(code: FloatCode, panel: PanelCopy): void {
     base: from,
     displacement: Math.min(index, columns - 1) * columnStride * floatBytes,
   });
-  if (rowStride !== 1) {
-    asm.countDown(depth, () => {
-      for (const index of indices(widePanelColumns)) {
-        asm.load(free, column(index), 32);
-        asm.store({ base: to, displacement: index * floatBytes }, free, 32);
-      }
-      asm.add(from, rowStride * floatBytes);
-      asm.add(to, rowBytes);
-    });
-    return;
-  }
-  asm.add(depth, laneCount - 1);
-  asm.shift("shr", depth, Math.log2(laneCount));
-  asm.countDown(depth, () => {
+  const end = asm.label();
+  if (rowStride === 1) {
+    const [start, rest] = [asm.label(), asm.label()];
+    asm.integer("sub", depth, laneCount);
+    asm.jump(rest, "b");
+    asm.bind(start);
     for (let first = 0; first < columns; first += laneCount)
       emitTransposed(
         code,
@@ -53,7 +42,21 @@ export function emitPanelCopy(code: FloatCode, panel: PanelCopy): void {
       );
     asm.add(from, laneCount * floatBytes);
     asm.add(to, laneCount * rowBytes);
+    asm.integer("sub", depth, laneCount);
+    asm.jump(start, "ae");
+    asm.bind(rest);
+    asm.add(depth, laneCount);
+    asm.jump(end, "z");
+  }
+  asm.countDown(depth, () => {
+    for (const index of indices(widePanelColumns)) {
+      asm.load(free, column(index), 32);
+      asm.store({ base: to, displacement: index * floatBytes }, free, 32);
+    }
+    asm.add(from, rowStride * floatBytes);
+    asm.add(to, rowBytes);
   });
+  asm.bind(end);
 }
 
 /** Loads 4 columns of 4 elements and stores 4 rows. */

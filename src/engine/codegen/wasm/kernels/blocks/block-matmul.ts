@@ -70,7 +70,16 @@ export function blockMatmul(request: BlockMatmulRequest): Kernel {
   const isTernary = layout.depth === 4;
   return defineKernel({
     family: "block-matmul",
-    request: { rows: isRow ? 1 : { tailRows, hasBlocks: rowBlocks > 0 }, n, k, format: layout, bias, activation, residual },
+    request: {
+      rows: isRow ? 1 : { tailRows, hasBlocks: rowBlocks > 0 },
+      n,
+      k,
+      format: layout,
+      bias,
+      activation,
+      residual,
+      machineLevel, // so that machine code that is kept is not taken for a product that WebAssembly is to compute
+    },
     dynamicSizes: { rowBlocks },
     inputs: ["a", "b"],
     optional: { bias, residual: residual !== "none" },

@@ -33,6 +33,7 @@ export function quantizeActivationBytes({
     outputs: ["y"],
     pieces: rows,
     pieceNanoseconds: columns * 0.5 + 10,
+    machine: { request: { columns, elements } },
     emit(f, { x, y }, from, to) {
       const vectors = indices(stepElements / 4);
       const [largest, sum] = [f.local("v128"), f.local("v128")];

@@ -25,6 +25,7 @@ export function quantizeActivations({ rows, columns }: { readonly rows: number; 
     outputs: ["y"],
     pieces: rows,
     pieceNanoseconds: columns * 0.5 + 10,
+    machine: { request: { columns } },
     emit(f, { x, y }, from, to) {
       const vectors = indices(activationGroup / 4);
       const largest = f.local("v128");

@@ -106,13 +106,19 @@ export function isDotProduct({ m, a, b, type = "float32" }: BatchedMatmulRequest
   return type === "float32" && m <= maxDotRows && b.row === 1 && a.column === 1 && b.column > 1;
 }
 
-function copiesPanels({ m, b }: BatchedMatmulRequest): boolean {
+/** Whether panels of B are copied to scratch memory. */
+export function copiesPanels({ m, b }: BatchedMatmulRequest): boolean {
   return b.column !== 1 || b.row === 0 || m >= minRowsToCopy;
 }
 
 /** Rows of a tile. */
 export function batchedTileRows({ panelColumns }: BatchedMatmulRequest): number {
   return panelColumns === widePanelColumns ? wideTileRows : tileRows;
+}
+
+/** Columns per piece of a product that is none of dot products. */
+export function batchedPanelColumns(request: BatchedMatmulRequest): number {
+  return panelWidth(request, copiesPanels(request));
 }
 
 /** Columns per piece, a multiple of 8. With one or two rows a piece has several panels, which gives more independent sums and longer reads of B. */

@@ -1,0 +1,37 @@
+/** docs/reference/program-backends.md: the names of backends of programs, from their table. */
+import { backendNames, documentNames } from "../../src/programs/backends/backend-names.ts";
+
+/** The file of the page. */
+export const programBackendsPage: URL = new URL("../../docs/reference/program-backends.md", import.meta.url);
+
+/** How to install what backends require, by its name in the table. */
+const installations: Readonly<Record<string, string>> = {
+  koffi: "`npm install koffi --ignore-scripts`",
+  "a PJRT plugin": "`inferyard backends install xla`",
+  "a PJRT plugin for CUDA": "`inferyard backends install xla --accelerator cuda13`",
+};
+
+/** The text of the page. */
+export function programBackendsText(): string {
+  const rows = backendNames.map(({ name, displayName, computedBy, requiresGpu, requiredLibraries, note }) => {
+    const origin = documentNames.includes(name) ? "document" : "own";
+    const needs = [...(requiresGpu ? ["a GPU"] : []), ...requiredLibraries].join(", ");
+    return `| \`${name}\` | ${displayName} | ${origin} | ${computedBy === undefined ? "–" : `\`${computedBy}\``} | ${needs || "nothing"} | ${note} |`;
+  });
+  const installed = Object.entries(installations).map(([name, command]) => `- ${name}: ${command}`);
+  return `# Backends of programs
+
+Written by \`npm run schemas\` from the table of the code. [Programs](../guide/programs.md) are compiled for one of these names. "document" are the fourteen names of YiRage's design document; what computes under a name may be another backend.
+\`getBackendInfo(name)\` of \`inferyard/program\` says the same, and what was found on this machine.
+
+| name | | of | computed by | requires | |
+|---|---|---|---|---|---|
+${rows.join("\n")}
+
+What is missing is installed so:
+
+${installed.join("\n")}
+
+Not built yet, and refused with that reason: \`cuda\` (XLA computes on NVIDIA GPUs under \`xla:cuda\`) and \`blas\`.
+`;
+}

@@ -1,0 +1,34 @@
+/** The files inside a single program. */
+import { readdirSync, rmSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { nodeEntries, root, writeBundle } from "../build/write-bundle.ts";
+
+/** By the key in the program: the path of a file. The keys are paths below the folder that the program mounts. */
+export type Assets = Readonly<Record<string, string>>;
+
+/** Packages that are no part of the bundle: those that a user may add, and their dependencies. */
+const externalPackages = [
+  "@langchain/core",
+  "@opentelemetry/api",
+  "@opentelemetry/sdk-node",
+  "js-tiktoken",
+  "koffi",
+  "node-llama-cpp",
+  "ogg-opus-decoder",
+  "onnxruntime-node",
+  "onnxruntime-web",
+  "sharp",
+];
+
+/** Bundles all programs with their packages in the folder `bundle`, and returns the files that each single program has. */
+export async function bundleAssets(bundle: string): Promise<Assets> {
+  rmSync(bundle, { recursive: true, force: true });
+  await writeBundle({ entries: nodeEntries, folder: bundle, runsIn: resolve(root, "dist"), isPage: false, externalPackages });
+  writeFileSync(join(bundle, "package.json"), '{"type":"module"}\n');
+  const files = (folder: string, key: string): [string, string][] =>
+    readdirSync(folder)
+      .toSorted()
+      .map((name) => [`${key}/${name}`, join(folder, name)]);
+  const scripts = ["start.cjs", "import.cjs"].map((name): [string, string] => [name, join(import.meta.dirname, name)]);
+  return Object.fromEntries([...scripts, ...files(bundle, "dist"), ...files(join(root, "builtin"), "builtin")]);
+}

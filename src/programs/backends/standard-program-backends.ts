@@ -1,0 +1,10 @@
+/** The backends of programs that are part of this package. */
+import { cudaPrograms } from "./cuda-programs.ts";
+import { nativePrograms } from "./native-programs.ts";
+import { ProgramBackends } from "./program-backends.ts";
+import { xlaPrograms } from "./xla-programs.ts";
+
+/** A registry with the backends of this package: native, xla and cuda. What one registry has found out about this machine, it does not ask again. */
+export function standardProgramBackends(): ProgramBackends {
+  return new ProgramBackends([nativePrograms(), xlaPrograms(), cudaPrograms()]);
+}

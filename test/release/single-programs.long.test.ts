@@ -1,0 +1,133 @@
+/** Single programs as `npm run dist` builds them: `inferyard` for linux x64 is run, and on request in a Debian root without Node.js; the others are checked as files. */
+import { execFileSync, spawnSync } from "node:child_process";
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Assets, bundleAssets } from "../../scripts/release/assets.ts";
+import { buildProgram } from "../../scripts/release/build-program.ts";
+import { makeDebianRoot } from "../../scripts/release/debian-root.ts";
+import { checkSignature } from "../../scripts/release/sign-mach-o.ts";
+import { targets } from "../../scripts/release/targets.ts";
+import { readBinary } from "../../src/libraries/binaries/index.ts";
+import { needsData, sharedData } from "../fixtures/shared-data.ts";
+import { onRequest, runsAll } from "../fixtures/slow.ts";
+
+const canBuild = process.platform === "linux" && process.arch === "x64";
+const out = mkdtempSync(join(tmpdir(), "inferyard-single-"));
+const target = targets[0]!;
+const gguf = join(sharedData, "tinyllm/tinyllm.gguf");
+const [isMissing, namedModel] = needsData("runs a model in the host %s");
+let assets: Assets;
+
+/** The text of the first result that `generate --json` printed. */
+function generatedText(json: string): string | undefined {
+  return (JSON.parse(json) as { results: { text: string }[] }).results[0]?.text;
+}
+
+beforeAll(async () => {
+  if (canBuild) assets = await bundleAssets(join(out, "bundle"));
+});
+afterAll(() => rmSync(out, { recursive: true, force: true }));
+
+describe.skipIf(!canBuild)("the single program for linux x64", () => {
+  let program = "";
+  let sizes = { size: 0, gzip: 0 };
+  const run = (args: readonly string[], environment: Readonly<Record<string, string>> = {}): string =>
+    execFileSync(program, args, {
+      encoding: "utf8",
+      env: { PATH: "/nowhere", HOME: out, INFERYARD_HOME: join(out, "data"), ...environment },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+
+  beforeAll(async () => {
+    const built = await buildProgram({ target, flavor: "inferyard", assets, out });
+    program = built.path;
+    sizes = built;
+  }, 300_000);
+
+  it("is within its budgets", () => {
+    expect(sizes.size).toBeLessThanOrEqual(target.budget!.inferyard.size * 1e6);
+    expect(sizes.gzip).toBeLessThanOrEqual(target.budget!.inferyard.gzip * 1e6);
+  });
+
+  it("has the version and the built-in model of the package, and unpacks nothing", () => {
+    const embedded = JSON.parse(run(["embed", "hello", "--json"])) as { embeddings: number[][] };
+    const packaged = execFileSync(process.execPath, ["bin/inferyard.js", "embed", "hello", "--json"], { encoding: "utf8" });
+    expect(embedded.embeddings).toEqual((JSON.parse(packaged) as { embeddings: number[][] }).embeddings);
+  });
+
+  it.skipIf(isMissing).each(["inline", "worker", "process"])(namedModel, (host) => {
+    const flags = ["--model", gguf, "--max-new-tokens", "4", "--threads", "2", "--host", host, "--json"];
+    expect(generatedText(run(["generate", "Once upon a time", ...flags]))).toBe(", there was a");
+  });
+
+  it("gains an engine without npm", () => {
+    expect(run(["backends"])).toContain("inferyard backends install onnx");
+    const installed = JSON.parse(run(["backends", "install", "koffi", "--json"])) as { package: string; path: string };
+    expect(installed).toMatchObject({ package: "koffi", path: join(out, "data", "engines", "koffi") });
+    expect(run(["backends", "list", "--installed"])).toContain("koffi 3.3.4");
+    expect(run(["backends"])).not.toContain("koffi, which calls libraries, is not installed");
+    expect(run(["backends", "remove", "koffi"])).toContain("koffi 3.3.4 removed");
+  });
+
+  it.skipIf(!runsAll || isMissing)(
+    onRequest("runs models on the engines that it installed", "it fetches 200 MB")[1],
+    () => {
+      for (const engine of ["onnx", "llamacpp", "xla"]) run(["backends", "install", engine]);
+      const miniLm = join(sharedData, "all-MiniLM-L6-v2");
+      const embed = (target: string): number[] =>
+        (JSON.parse(run(["embed", "hello", "--model", miniLm, "--target", target, "--json"])) as { embeddings: number[][] })
+          .embeddings[0]!;
+      const [onnx, xla] = [embed("onnx:cpu"), embed("xla:cpu")];
+      expect(Math.max(...onnx.map((value, index) => Math.abs(value - xla[index]!)))).toBeLessThan(1e-5);
+      for (const target of ["llamacpp:cpu", "xla:cpu"]) {
+        const flags = ["--model", gguf, "--max-new-tokens", "4", "--target", target, "--json"];
+        expect(generatedText(run(["generate", "Once upon a time", ...flags]))).toBe(", there was a");
+      }
+    },
+    600_000,
+  );
+
+  it.skipIf(isMissing || process.getuid?.() !== 0 || onRequest("")[0])(
+    onRequest("runs where there is nothing but the C and C++ libraries of Debian", "it fetches packages of Debian")[1],
+    () => {
+      const root = join(out, "root");
+      makeDebianRoot(root);
+      mkdirSync(join(root, "data"));
+      copyFileSync(program, join(root, "inferyard"));
+      copyFileSync(gguf, join(root, "model.gguf"));
+      const { stdout, stderr } = spawnSync(
+        "chroot",
+        [root, "/inferyard", "generate", "--model", "/model.gguf", "Once upon a time", "--max-new-tokens", "4", "--json"],
+        { encoding: "utf8", env: { INFERYARD_HOME: "/data", PATH: process.env["PATH"] } },
+      );
+      expect(stderr).toBe("");
+      expect(generatedText(stdout)).toBe(", there was a");
+    },
+    600_000,
+  );
+});
+
+describe.skipIf(!canBuild || onRequest("")[0])(
+  onRequest("the single programs for other machines", "55 MB are fetched for each")[1],
+  () => {
+    it.each(targets.slice(1))(
+      "$name is a program for that machine",
+      async (other) => {
+        const { path, size } = await buildProgram({ target: other, flavor: "inferyard", assets, out });
+        expect(statSync(path).size).toBe(size);
+        const { format, kind, architecture } = await readBinary(path, { symbols: false });
+        expect({ format, kind, architecture }).toEqual({
+          format: { linux: "elf", darwin: "mach-o", win32: "pe" }[other.platform],
+          kind: "executable",
+          architecture: other.architecture === "x64" ? "x86-64" : "arm64",
+        });
+        const problem = other.platform === "darwin" ? checkSignature(readFileSync(path)) : undefined;
+        expect(problem).toBeUndefined();
+        expect(readFileSync(path).includes("NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2:1")).toBe(true);
+      },
+      600_000,
+    );
+  },
+);
