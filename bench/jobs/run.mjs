@@ -24,7 +24,10 @@ const environment = { ...process.env, INFERYARD_HOME: join(folder, "home") };
 const root = new URL("../..", import.meta.url).pathname;
 const input = join(folder, "rows.jsonl");
 
-const words = "the river bank of a small town where old boats lie and people talk about weather trade music bread and far away places".split(" ");
+const words =
+  "the river bank of a small town where old boats lie and people talk about weather trade music bread and far away places".split(
+    " ",
+  );
 const file = createWriteStream(input);
 for (let row = 0; row < count; row += 1) {
   const text = Array.from({ length: 12 }, (_, index) => words[(row * (index + 3) + index * index) % words.length]).join(" ");
@@ -51,7 +54,8 @@ const report = { rows: count, workers, processorMicrosecondsPerRow: [] };
 async function check(output) {
   let row = 0;
   for await (const line of createInterface({ input: createReadStream(output) })) {
-    if (!line.startsWith(`{"id":"row-${row}","result":[`) || !line.endsWith("]}")) throw new Error(`row ${row}: ${line.slice(0, 80)}`);
+    if (!line.startsWith(`{"id":"row-${row}","result":[`) || !line.endsWith("]}"))
+      throw new Error(`row ${row}: ${line.slice(0, 80)}`);
     if (row % 997 === 0 && JSON.parse(line).result.length !== 256) throw new Error(`row ${row} has another length`);
     row += 1;
   }
@@ -63,7 +67,16 @@ async function loop(writing) {
   const time = await seconds(() =>
     Promise.all(
       outputs.map(async (output, part) => {
-        const args = ["--import", "tsx", join(root, "bench/jobs/plain-loop.mjs"), input, output, String(part), String(workers), writing];
+        const args = [
+          "--import",
+          "tsx",
+          join(root, "bench/jobs/plain-loop.mjs"),
+          input,
+          output,
+          String(part),
+          String(workers),
+          writing,
+        ];
         const [code] = await once(spawn(process.execPath, args, { stdio: "inherit", env: environment, cwd: root }), "exit");
         if (code !== 0) throw new Error(`the loop ended with ${code}`);
       }),
@@ -136,16 +149,24 @@ async function job(queue) {
       if (code !== 0) throw new Error(`jobs run ended with ${code}: ${printed}`);
     });
     await check(output);
-    return { rowsPerSecond: rate(time), seconds: time, kills, coordinatorMiB: Math.round(peak), outputMB: Math.round(statSync(output).size / 1e6) };
+    return {
+      rowsPerSecond: rate(time),
+      seconds: time,
+      kills,
+      coordinatorMiB: Math.round(peak),
+      outputMB: Math.round(statSync(output).size / 1e6),
+    };
   } finally {
     await redis?.stop();
-    for (const name of readdirSync(folder)) if (name !== "rows.jsonl") rmSync(join(folder, name), { recursive: true, force: true });
+    for (const name of readdirSync(folder))
+      if (name !== "rows.jsonl") rmSync(join(folder, name), { recursive: true, force: true });
   }
 }
 
 try {
   for (const queue of values.queue.split(",")) report[queue] = await job(queue);
-  if (!values["no-loop"]) for (const writing of ["plain", "short"]) report[`loop, numbers written ${writing}`] = rate(await loop(writing));
+  if (!values["no-loop"])
+    for (const writing of ["plain", "short"]) report[`loop, numbers written ${writing}`] = rate(await loop(writing));
   console.log(JSON.stringify(report, undefined, 2));
 } finally {
   rmSync(folder, { recursive: true });

@@ -1,6 +1,6 @@
 // How fast the kernels for quantized weights read them, on one thread: a matrix of 4096 x 4096 times a vector, with weights that lie in memory and not in caches, beside
 // what one thread reads from memory at best. Run with `npm run bench:kernels`; `--format F` takes one format.
-import { measuredSize, NativeKernels } from "../../src/backends/native/kernel-facts.ts";
+import { measuredSize, NativeKernels } from "../../src/backends/native/kernel-speeds/kernel-facts.ts";
 import { kernelRegistry } from "../../src/kernels/registry.ts";
 import { describeLoad, describeMachine, watchLoad } from "../measuring/machine.mjs";
 import { readOptions } from "../measuring/options.mjs";

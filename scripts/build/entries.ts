@@ -44,6 +44,7 @@ export const programs: Readonly<Record<string, string>> = {
   "llamacpp-tiny-run": "src/backends/llamacpp/tiny-run-child.ts",
   "library-tiny-run": "src/backends/library/tiny-run-child.ts",
   "xla-probe": "src/backends/xla/plugins/probe-plugin-child.ts",
+  "xla-compile": "src/backends/xla/separate/compile-child.ts",
   "first-load": "src/libraries/validation/first-load-child.ts",
   "validate-library": "src/libraries/validation/validation-child.ts",
   "measuring-round": "src/measuring/round-child.ts",

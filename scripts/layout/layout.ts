@@ -43,7 +43,7 @@ export const layersWithin: Readonly<Record<string, Layers>> = {
   ],
   backends: [["sequences"], ["graphs", "gguf", "onnxruntime"], ["onnx", "wasm", "native", "llamacpp", "library", "xla"]],
   libraries: [
-    ["ffi", "binaries", "demangling", "wheels"],
+    ["ffi", "binaries", "demangling", "npm", "wheels"],
     ["contracts"],
     ["discovery"],
     ["analysis"],
@@ -86,7 +86,7 @@ export const layersWithin: Readonly<Record<string, Layers>> = {
 export const only: Readonly<Record<string, readonly string[]>> = {
   client: [],
   testing: ["contract", "engine", "programs"],
-  "backends/onnx": ["contract", "platform", "backends"],
+  "backends/onnx": ["contract", "platform", "storage", "backends"],
   "backends/wasm": ["contract", "platform", "formats", "backends"],
   "backends/llamacpp": ["contract", "platform", "concurrency", "storage", "devices", "formats", "kernels", "backends"],
 };
@@ -119,6 +119,7 @@ export const limits: Limits = {
     "src/client/generated-openapi.ts",
     "src/contract/generated-load-settings.ts",
     "src/kernels/generated-native-settings.ts",
+    "src/libraries/npm/generated-engine-packages.ts",
     "src/receipts/generated-receipt.ts",
     "src/runtime/decision/generated-decision.ts",
     "src/runtime/options/generated-runtime-options.ts",

@@ -4,7 +4,7 @@
  */
 "use strict";
 const { createRequire } = require("node:module");
-const { join, posix, sep } = require("node:path");
+const { isAbsolute, join, posix, sep } = require("node:path");
 const sea = require("node:sea");
 const { pathToFileURL } = require("node:url");
 const { MemoryProvider, VirtualFileSystem } = require("node:vfs");
@@ -68,11 +68,16 @@ const files = new VirtualFileSystem(new Assets(), { emitExperimentalWarning: fal
 files.mount();
 const importModule = createRequire(join(files.mountPoint, "start.cjs"))("./import.cjs");
 
-/** A child process of this program has the module that it runs as its first argument: a path that no file of the machine can have. */
+/**
+ * A child process of this program has the module that it runs as its first argument: a path that no file of the machine can have, or with `fork` of a package
+ * (node-llama-cpp tries a build in a process of its own) that of a script.
+ */
 function takeProgram() {
   process.execArgv = []; // the program has them, whoever starts it
   const [, , first = ""] = process.argv;
-  if (first.startsWith(join(files.mountPoint, "dist") + sep)) process.argv.splice(1, 1);
+  const isOwn = first.startsWith(join(files.mountPoint, "dist") + sep);
+  const isForked = process.channel !== undefined && isAbsolute(first) && /\.[cm]?js$/.test(first);
+  if (isOwn || isForked) process.argv.splice(1, 1);
   else process.argv[1] = join(files.mountPoint, "dist", "cli.js");
   return pathToFileURL(process.argv[1]).href;
 }

@@ -36,7 +36,8 @@ export function checkDefinition({ work, input, output, failed }: JobDefinition):
   const task = getRowTask(work.task);
   const { placement: _placement, ...options } = work.options;
   const unknown = Object.keys(options).find((name) => !Object.hasOwn(task.options, name));
-  if (unknown !== undefined) throw invalidInput(`${work.task} has no option ${unknown}`, `its options are ${Object.keys(task.options).join(", ")}`);
+  if (unknown !== undefined)
+    throw invalidInput(`${work.task} has no option ${unknown}`, `its options are ${Object.keys(task.options).join(", ")}`);
   checkOptions(task.options, options);
   const paths = [input.path, output.path, failed];
   if (new Set(paths).size < paths.length) throw invalidInput("input, output and the file of failed rows must be different files");
@@ -56,6 +57,12 @@ export async function runRecordedJob(job: Job, parts: RunParts): Promise<JobStat
   const { input, output, work } = job.definition;
   checkDefinition(job.definition);
   const fields = { id: "id", needsId: false, names: getRowTask(work.task).fields };
-  const { reader, convert } = await openFormat(input, output);
-  return await runJob(job, { ...parts, reader, fields, failedLine: jobFailedLine, ...(convert === undefined ? {} : { convert }) });
+  const { reader, convert } = await openFormat(input, output, [fields.id, ...fields.names]);
+  return await runJob(job, {
+    ...parts,
+    reader,
+    fields,
+    failedLine: jobFailedLine,
+    ...(convert === undefined ? {} : { convert }),
+  });
 }

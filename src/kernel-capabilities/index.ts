@@ -1,5 +1,6 @@
 /** The kernel registry on this machine. */
 export {
+  type FamilyCapability,
   kernelCapabilities,
   type KernelCapabilities,
   type KernelCapabilitiesOptions,
@@ -12,4 +13,5 @@ export type { CudaEngine, CudaReport, KernelMachineReport, SimdLevel } from "./m
 export type { ClosestFormat } from "../kernels/closest-format.ts";
 export type { KernelSelfTest } from "../kernels/kernel-entry.ts";
 export type { KernelLevel } from "../kernels/simd-levels.ts";
-export type { KernelSpeed } from "../backends/native/kernel-facts.ts";
+export type { FamilySpeed, ProcessorPeaks } from "../backends/native/kernel-speeds/family-speeds.ts";
+export type { KernelSpeed } from "../backends/native/kernel-speeds/kernel-facts.ts";

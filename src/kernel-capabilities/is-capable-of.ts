@@ -1,10 +1,12 @@
 /** Tests whether one kernel can be used on this machine. */
-import { NativeKernels } from "../backends/native/kernel-facts.ts";
+import { NativeKernels } from "../backends/native/kernel-speeds/kernel-facts.ts";
 import type { MachineFacts } from "../contract/backend.ts";
 import { readMachine } from "../devices/index.ts";
 import type { KernelEntry } from "../kernels/kernel-entry.ts";
+import { machineFamilyId } from "../kernels/kernel-ids.ts";
+import { findMachineFamily, listedFamilies } from "../kernels/machine-families.ts";
 import { kernelRegistry } from "../kernels/registry.ts";
-import { kernelMachine } from "../kernels/simd-levels.ts";
+import { kernelMachine, levelRefusal, x64Levels } from "../kernels/simd-levels.ts";
 import { nearestName } from "../models/validation/nearest-name.ts";
 import { testKernel } from "./kernel-test.ts";
 
@@ -27,6 +29,8 @@ export interface IsCapableOfOptions {
  */
 export async function isCapableOf(kernelId: string, options: IsCapableOfOptions = {}): Promise<KernelCapable> {
   const kernel = kernelRegistry.find(({ id }) => id === kernelId);
+  const family = findMachineFamily(kernelId);
+  if (family !== undefined) return await isCapableOfFamily(family, options);
   if (kernel === undefined) return { capable: false, reason: unknownKernel(kernelId) };
   const facts = await NativeKernels.open();
   const machine = kernelMachine(options.machine ?? (await readMachine()), facts.wasm, facts.machineCode);
@@ -36,15 +40,31 @@ export async function isCapableOf(kernelId: string, options: IsCapableOfOptions 
   return { capable: true, reason: [getProof(kernel, selfTest), reason].filter((part) => part !== undefined).join("; ") };
 }
 
+async function isCapableOfFamily(
+  { family, level }: NonNullable<ReturnType<typeof findMachineFamily>>,
+  options: IsCapableOfOptions,
+): Promise<KernelCapable> {
+  const facts = await NativeKernels.open();
+  const machine = kernelMachine(options.machine ?? (await readMachine()), facts.wasm, facts.machineCode);
+  const refusal = levelRefusal(level, machine) ?? (machine.machineCode === true ? undefined : machine.machineCode);
+  if (refusal !== undefined) return { capable: false, reason: refusal };
+  const selfTest = facts.testFamily(family, level);
+  if (selfTest?.passed === true) return { capable: true, reason: "its self-test passed" };
+  return {
+    capable: false,
+    reason: selfTest === undefined ? "this machine does not run it" : `its self-test failed: ${selfTest.problem}`,
+  };
+}
+
 function getProof({ implementation }: KernelEntry, selfTest: { readonly passed: true } | undefined): string {
   if (selfTest !== undefined) return "its self-test passed";
   return implementation.kind === "llama" ? "llama.cpp's own, which `inferyard doctor` runs" : "it has no self-test";
 }
 
 function unknownKernel(id: string): string {
-  const guess = nearestName(
-    id,
-    kernelRegistry.map((kernel) => kernel.id),
-  );
+  const guess = nearestName(id, [
+    ...kernelRegistry.map((kernel) => kernel.id),
+    ...listedFamilies.flatMap((family) => x64Levels.map((level) => machineFamilyId(family, level))),
+  ]);
   return `there is no kernel "${id}"${guess === undefined ? "" : `; did you mean ${guess}?`}`;
 }

@@ -54,7 +54,16 @@ describe("kernelCapabilities", () => {
 });
 
 describe("isCapableOf", () => {
+  it.each(["F32_AVX2", "Conv2d_AVX2"])("runs the tests of a family in machine code: %s", async (id) => {
+    const { families = [] } = await kernelCapabilities();
+    const { here, reason } = families.find(({ family }) => family === "matmul")!;
+    const capable = await isCapableOf(id);
+    expect(capable).toEqual(here ? { capable: true, reason: "its self-test passed" } : { capable: false, reason });
+  });
+
   it.each([
+    ["F32_AVX512VNNI", false, "the processor has no AVX-512"],
+    ["F32_AVX51", false, 'there is no kernel "F32_AVX51"; did you mean F32_AVX512?'],
     ["Q4_K_Wasm", true, "its self-test passed"],
     ["Q4_K_Scalar", true, "its self-test passed"],
     ["I2S_QK256_CUDA", false, "no driver; not built yet"],

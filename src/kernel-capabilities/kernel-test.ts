@@ -1,7 +1,7 @@
 /** Whether this machine runs a kernel, with the result of the kernel's known-answer test. */
 import { omitUndefined } from "../contract/checked.ts";
 import { hasBuild, installedVersion } from "../backends/llamacpp/package.ts";
-import type { NativeKernels } from "../backends/native/kernel-facts.ts";
+import type { NativeKernels } from "../backends/native/kernel-speeds/kernel-facts.ts";
 import type { KernelEntry, KernelSelfTest } from "../kernels/kernel-entry.ts";
 import { machineRefusal } from "../kernels/select-kernel.ts";
 import { type KernelMachine, levelRefusal } from "../kernels/simd-levels.ts";

@@ -1,5 +1,6 @@
 /** Levels of machine code: which a processor has, how a setting limits them, and the ids of kernels that name them. */
 import { describe, expect, it } from "vitest";
+import { findMachineFamily, listedFamilies } from "./machine-families.ts";
 import { getMachineLevel, machineFamilyId, machineKernelId, namesKernel, withoutMachineCode } from "./kernel-ids.ts";
 import { highestX64Level, kernelMachine, levelRefusal, limitLevel, machineCodeLevels, x64Levels } from "./simd-levels.ts";
 import { scriptedMachine } from "../testing/scripted-backend.ts";
@@ -67,4 +68,13 @@ it("what a machine lacks for a level is named", () => {
   expect(levelRefusal("wasm-simd128", machine)).toContain("no SIMD");
   expect(levelRefusal("wasm-relaxed-simd", machine)).toContain("no relaxed SIMD");
   expect(levelRefusal("CUDA", machine)).toBe(machine.cuda === true ? undefined : machine.cuda);
+});
+
+describe("families in machine code", () => {
+  it("are found by their ids, and no others are", () => {
+    for (const family of listedFamilies)
+      for (const level of x64Levels) expect(findMachineFamily(machineFamilyId(family, level))).toEqual({ family, level });
+    for (const id of ["F32_Wasm", "Bogus_AVX512", "Q4_K_AVX512", "BlockMatmul_AVX2"])
+      expect(findMachineFamily(id)).toBeUndefined();
+  });
 });

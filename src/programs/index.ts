@@ -6,7 +6,7 @@ export {
   type ProgramBuilder,
   type ProgramOperators,
 } from "./definition/define-program.ts";
-export type { DefinitionOptions } from "./definition/check-definition.ts";
+export type { DefinitionOptions } from "./definition/check-program.ts";
 export { programFromOnnx } from "./definition/program-from-onnx.ts";
 export {
   defineOperator,

@@ -1,5 +1,6 @@
 /** Checks of the kernels of a receipt. */
 import { gatherScalarId, getMachineLevel, interpreterId, namesKernel } from "../kernels/kernel-ids.ts";
+import { findMachineFamily } from "../kernels/machine-families.ts";
 import { kernelById } from "../kernels/registry.ts";
 import { machineRefusal } from "../kernels/select-kernel.ts";
 import { type KernelMachine, levelRefusal } from "../kernels/simd-levels.ts";
@@ -80,10 +81,12 @@ function impossibleKernels({ kernels, machine, inferyardVersion, computePath }: 
   });
 }
 
-/** Whether an id that the registry does not list can be right: other backends report their own, and so do generated kernels and llama.cpp on other devices. */
+/** Whether an id that the registry does not list can be right: other backends report their own, and so do the families of generated kernels and llama.cpp on other devices. */
 function isOutsideRegistry(id: string, target: string): boolean {
   const isOurs = /^(?:native|llamacpp|library):/.test(target);
-  return !isOurs || id === interpreterId || id === gatherScalarId || /^Llama_|_Wasm$|_AVX(?:2|512|512VNNI)$/.test(id);
+  return (
+    !isOurs || id === interpreterId || id === gatherScalarId || /^Llama_|_Wasm$/.test(id) || findMachineFamily(id) !== undefined
+  );
 }
 
 function listed(ids: readonly string[]): string {

@@ -1,7 +1,7 @@
 /** Distinguishes real kernels from stand-ins. */
 import type { KernelCount } from "../contract/backend.ts";
 import { blockFormats } from "../formats/gguf/blocks/index.ts";
-import { blockKernelId, interpreterId, llamaKernelId } from "../kernels/kernel-ids.ts";
+import { blockKernelId, familyKernelId, interpreterId, llamaKernelId } from "../kernels/kernel-ids.ts";
 import type { ComputePath, Receipt } from "./receipt.ts";
 
 /** Words in ids of scalar code and of stand-ins in other programs: plain reference code, fallbacks, mocks, weights widened before the product. */
@@ -29,6 +29,9 @@ function getKind(fastCalls: number, slowCalls: number): ComputePath["kind"] {
   return fastCalls === 0 ? "slow" : "mixed";
 }
 
+/** GGUF types of weights that are not quantized. */
+const floatTypes: ReadonlySet<string> = new Set(["F32", "F16", "BF16"]);
+
 /** A kernel that must have run. */
 export interface ExpectedKernel {
   /** Patterns of ids, in which * matches any characters. One of them must match a kernel that ran and is not slow. */
@@ -46,10 +49,13 @@ export function expectedKernel({ decision, computePath, model }: Receipt): Expec
   }
   const type = model.weightTypes[0]?.type;
   if (backend !== "native" || type === undefined || decision.model.format !== "gguf") return undefined;
+  const reason = `most weights are ${type}, and the target is ${computePath.target}`;
+  // Widened to float32 when the model is loaded.
+  if (floatTypes.has(type)) return { patterns: [familyKernelId("matmul").replace(/_Wasm$/, "_*")], reason };
   if (type !== "I2_S" && !Object.hasOwn(blockFormats, type)) return undefined;
   // ggml's kernels have the type without its last underscore where other engines spell it so: IQ2S_GGML_CPU.
   const patterns = [blockKernelId(type).replace(/_Wasm$/, "_*"), type.replace(/_(?=[^_]*$)/, "").concat("_*")];
-  return { patterns: [...new Set(patterns)], reason: `most weights are ${type}, and the target is ${computePath.target}` };
+  return { patterns: [...new Set(patterns)], reason };
 }
 
 /** The calls between two counts of one loaded model. */

@@ -73,7 +73,9 @@ export function createHandler(runtime: Runtime, options: HandlerOptions = {}): H
   const loadProgress = new LoadProgressTracker();
   events.subscribe((event) => loadProgress.onEvent(event));
   const { maxFilesBytes } = { ...serverDefaults, ...settings };
-  const batches = dataFolder && new Batches({ folder: dataFolder, maxFilesBytes, dispatch: (request, identity) => handle(request, { identity }) });
+  const batches =
+    dataFolder &&
+    new Batches({ folder: dataFolder, maxFilesBytes, dispatch: (request, identity) => handle(request, { identity }) });
   const service: Service = new Service(runtime, {
     settings,
     ...(batches ? { batches } : {}),

@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createRuntime } from "inferyard";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { guideExample } from "../documentation/fixtures/guide-example.ts";
 import { installNpm, installPython, installedModule, needsInstalled, pythonOf } from "../fixtures/installed.ts";
 import { clientPackage, npmClients, pythonClients } from "./fixtures/client-packages.ts";
@@ -24,6 +24,7 @@ const server: { url: string; end: () => Promise<void> } = { url: "", end: async 
 beforeAll(async () => {
   const child = spawn(process.execPath, ["bin/inferyard.js", "serve", "--port", "0", "--token-ids", "own"], {
     cwd: repository,
+    env: { ...process.env, INFERYARD_HOME: join(folder, "home") }, // files and batches
     stdio: "pipe",
   });
   const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));
@@ -69,10 +70,32 @@ interface OpenAiModule {
     };
     readonly models: { list(): AsyncIterable<{ id: string }>; retrieve(id: string): Promise<{ id: string }> };
     readonly chat: { readonly completions: { create(request: object): Promise<unknown> } };
+    readonly files: {
+      create(request: object): Promise<{ id: string }>;
+      list(query?: object): AsyncIterable<{ id: string }>;
+      retrieve(id: string): Promise<{ bytes: number; status: string }>;
+      content(id: string): Promise<Response>;
+      delete(id: string): Promise<{ deleted: boolean }>;
+    };
+    readonly batches: {
+      create(request: object): Promise<OpenAiBatch>;
+      retrieve(id: string): Promise<OpenAiBatch>;
+      list(query?: object): AsyncIterable<OpenAiBatch>;
+      cancel(id: string): Promise<OpenAiBatch>;
+    };
   };
+  readonly toFile: (content: Buffer, name: string) => Promise<unknown>;
   readonly BadRequestError: new () => Error;
   readonly NotFoundError: new () => Error;
   readonly UnprocessableEntityError: new () => Error;
+}
+
+interface OpenAiBatch {
+  readonly id: string;
+  readonly status: string;
+  readonly output_file_id: string | null;
+  readonly error_file_id: string | null;
+  readonly request_counts: object;
 }
 
 describe(`npm: ${clientPackage(npmClients, "openai")}`, () => {
@@ -104,6 +127,48 @@ describe(`npm: ${clientPackage(npmClients, "openai")}`, () => {
     for await (const { id } of client.models.list()) names.push(id);
     expect(names[0]).toBe("builtin");
     expect(await client.models.retrieve("builtin")).toMatchObject({ id: "builtin", object: "model" });
+  });
+
+  it("uploads files, runs batches of their requests, and reads the results", async () => {
+    const client = await connect();
+    const line = (id: string, body: object): string =>
+      `${JSON.stringify({ custom_id: id, method: "POST", url: "/v1/embeddings", body })}\n`;
+    const content = line("good", { model: "builtin", input: texts }) + line("bad", { model: "none", input: "a" });
+    const file = await client.files.create({
+      file: await (await load()).toFile(Buffer.from(content), "in.jsonl"),
+      purpose: "batch",
+    });
+    expect(await client.files.retrieve(file.id)).toMatchObject({ bytes: Buffer.byteLength(content), status: "processed" });
+    expect(await (await client.files.content(file.id)).text()).toBe(content);
+    const made = { input_file_id: file.id, endpoint: "/v1/embeddings", completion_window: "24h" };
+    const { id } = await client.batches.create(made);
+    const batch = await vi.waitFor(
+      async () => {
+        const current = await client.batches.retrieve(id);
+        expect(current.status).toBe("completed");
+        return current;
+      },
+      { timeout: 30_000, interval: 100 },
+    );
+    expect(batch.request_counts).toEqual({ total: 2, completed: 1, failed: 1 });
+    const results = await (await client.files.content(batch.output_file_id ?? "")).text();
+    const { response } = JSON.parse(results) as { response: { body: { data: { embedding: number[] }[] } } };
+    expect(response.body.data.map(({ embedding }) => Float32Array.from(embedding))).toEqual(
+      (await expected()).vectors.map((vector) => Float32Array.from(vector)),
+    );
+    expect(await (await client.files.content(batch.error_file_id ?? "")).text()).toContain("model_not_found");
+    const listed: string[] = [];
+    for await (const each of client.batches.list({ limit: 1 })) listed.push(each.id);
+    expect(listed).toEqual([id]);
+    const second = await client.batches.create(made);
+    expect(["cancelling", "cancelled", "completed"]).toContain(
+      (await client.batches.cancel(second.id).catch(() => client.batches.retrieve(second.id))).status,
+    );
+    const files: string[] = [];
+    for await (const each of client.files.list({ limit: 1 })) files.push(each.id);
+    expect(files).toContain(file.id);
+    expect(await client.files.delete(file.id)).toMatchObject({ deleted: true });
+    await expect(client.files.retrieve(file.id)).rejects.toThrow((await load()).NotFoundError);
   });
 
   it("throws its own classes of error", async () => {

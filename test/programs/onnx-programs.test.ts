@@ -1,5 +1,6 @@
 /** Programs from ONNX files, against onnxruntime-node. */
-import { createRequire } from "node:module";
+import { join } from "node:path";
+import { InferenceSession, Tensor } from "onnxruntime-node";
 import { describe, expect, it } from "vitest";
 import { compileProgram, nativePrograms, ProgramBackends, programFromOnnx } from "inferyard/program";
 import { needsData, sharedData } from "../fixtures/shared-data.ts";
@@ -9,11 +10,10 @@ const backends = new ProgramBackends([nativePrograms()]);
 
 describe.skipIf(skip)(title, () => {
   it("give what onnxruntime gives, for sizes of one bucket and of another", async () => {
-    const path = sharedData("tiny-random-bert/onnx/model.onnx");
+    const path = join(sharedData, "tiny-random-bert/onnx/model.onnx");
     const program = await programFromOnnx(path);
     const [batch, tokens] = program.inputs[0]?.shape ?? [];
     const kernel = await compileProgram(program, { backends, mode: "throughput" });
-    const { InferenceSession, Tensor } = createRequire(import.meta.url)("onnxruntime-node") as typeof import("onnxruntime-node");
     const session = await InferenceSession.create(path);
     expect([typeof batch, typeof tokens]).toEqual(["string", "string"]);
     for (const [rows, columns] of [
@@ -30,7 +30,7 @@ describe.skipIf(skip)(title, () => {
       const feeds = Object.fromEntries(
         Object.entries(given).map(([name, data]) => [name, new Tensor("int64", data, [rows, columns])]),
       );
-      const [expected, results] = [await session.run(feeds), await kernel.run(feeds as never)];
+      const [expected, results] = [await session.run(feeds), await kernel.run(feeds)];
       for (const name of program.outputs) {
         expect(results[name]?.shape).toEqual(expected[name]?.dims);
         const right = Array.from(expected[name]?.data as Float32Array);
@@ -44,7 +44,7 @@ describe.skipIf(skip)(title, () => {
   it("are refused if the file is missing or damaged, or its shapes depend on values", async () => {
     await expect(programFromOnnx("/nowhere/model.onnx")).rejects.toMatchObject({ code: "MODEL_NOT_FOUND" });
     await expect(programFromOnnx(Uint8Array.of(1, 2, 3))).rejects.toMatchObject({ code: "MODEL_INVALID" });
-    await expect(programFromOnnx(sharedData("tiny-random-whisper/onnx/decoder_model_merged.onnx"))).rejects.toMatchObject({
+    await expect(programFromOnnx(join(sharedData, "tiny-random-whisper/onnx/decoder_model_merged.onnx"))).rejects.toMatchObject({
       code: "MODEL_UNSUPPORTED",
     });
   });

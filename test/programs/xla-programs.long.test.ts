@@ -12,11 +12,11 @@ import {
 } from "inferyard/program";
 import { programBackendCases, scriptedPrograms } from "inferyard/testing";
 import { miragePrograms, mirageTensors } from "../../bench/programs/mirage-programs.mjs";
-import { amount } from "../fixtures/slow.ts";
+import { amount, runsAll } from "../fixtures/slow.ts";
 import { needsPlugin, pjrtPlugin } from "../xla/fixtures/pjrt-plugins.ts";
 
 const [skip, title, plugin] = needsPlugin("programs on xla:cpu", await pjrtPlugin());
-const xla = xlaPrograms({ plugin });
+const xla = xlaPrograms({ plugin, compilesInChild: false }); // hundreds of programs, none of which ends its process
 const native = nativePrograms();
 const backends = new ProgramBackends([xla, native]);
 
@@ -39,7 +39,8 @@ describe.skipIf(skip)(title, () => {
   });
 
   describe("the interface of backends of programs", () => {
-    const subject = { create: () => xla, qualifier: "cpu", dataTypes, samples: amount(3, 1) };
+    const floats = runsAll ? (["float32", "float64", "float16", "bfloat16"] as const) : (["float32"] as const);
+    const subject = { create: () => xla, qualifier: "cpu", dataTypes, floats, samples: amount(3, 1) };
     it.each(skip ? [] : programBackendCases(subject))("$name", async ({ run }) => {
       await expect(run()).resolves.toBeUndefined();
     });
@@ -78,6 +79,40 @@ describe.skipIf(skip)(title, () => {
     await expect(compileProgram(twice("add"), { backend: "native", backends })).rejects.toThrow(
       /has no implementation for native: it has one for xla only/,
     );
+  });
+
+  it("compiles in a child process first, and says what the compiler says there", async () => {
+    const careful = new ProgramBackends([xlaPrograms({ plugin })]);
+    const width = 3 + (Date.now() % 1000); // a program that is not kept on disk
+    const program = defineProgram(({ input, tanh }) => ({ y: tanh(input("x", [width])) }));
+    for (const words of [/1 from the cache/, /1 from the cache/]) {
+      const kernel = await compileProgram(program, { backend: "xla", backends: careful });
+      kernels.push(kernel);
+      expect(kernel.decision.selected?.evidence.join("; ")).toMatch(words);
+    }
+  });
+
+  it("a compiler that ends its process is a reason like others", async () => {
+    const operator = defineOperator({
+      name: "topk",
+      types: ([x]) => (x === undefined ? [] : [x]),
+      reference: (inputs) => inputs,
+      implementations: {
+        native: (inputs) => inputs,
+        // XLA looks for a second result of this call, and aborts.
+        xla: ({ inputs: [x], results: [y], inputTypes: [type] }) =>
+          `${y} = "stablehlo.custom_call"(${x}) {call_target_name = "TopK"} : (${type}) -> ${type}`,
+      },
+    });
+    const program = defineProgram(({ input, call }) => ({ y: call(operator, [input("x", [4])])[0] }));
+    const careful = new ProgramBackends([xlaPrograms({ plugin }), native]);
+    const kernel = await compileProgram(program, { backend: "xla", fallbackBackends: ["native"], backends: careful });
+    kernels.push(kernel);
+    expect(kernel.backend).toBe("native");
+    expect(kernel.decision.candidates[0]).toMatchObject({
+      stage: "load",
+      reason: expect.stringMatching(/ended with SIGABRT/) as string,
+    });
   });
 
   it("carries states to native and back under load", async () => {

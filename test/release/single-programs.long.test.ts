@@ -11,7 +11,7 @@ import { checkSignature } from "../../scripts/release/sign-mach-o.ts";
 import { targets } from "../../scripts/release/targets.ts";
 import { readBinary } from "../../src/libraries/binaries/index.ts";
 import { needsData, sharedData } from "../fixtures/shared-data.ts";
-import { onRequest } from "../fixtures/slow.ts";
+import { onRequest, runsAll } from "../fixtures/slow.ts";
 
 const canBuild = process.platform === "linux" && process.arch === "x64";
 const out = mkdtempSync(join(tmpdir(), "inferyard-single-"));
@@ -61,6 +61,33 @@ describe.skipIf(!canBuild)("the single program for linux x64", () => {
     const flags = ["--model", gguf, "--max-new-tokens", "4", "--threads", "2", "--host", host, "--json"];
     expect(generatedText(run(["generate", "Once upon a time", ...flags]))).toBe(", there was a");
   });
+
+  it("gains an engine without npm", () => {
+    expect(run(["backends"])).toContain("inferyard backends install onnx");
+    const installed = JSON.parse(run(["backends", "install", "koffi", "--json"])) as { package: string; path: string };
+    expect(installed).toMatchObject({ package: "koffi", path: join(out, "data", "engines", "koffi") });
+    expect(run(["backends", "list", "--installed"])).toContain("koffi 3.3.4");
+    expect(run(["backends"])).not.toContain("koffi, which calls libraries, is not installed");
+    expect(run(["backends", "remove", "koffi"])).toContain("koffi 3.3.4 removed");
+  });
+
+  it.skipIf(!runsAll || isMissing)(
+    onRequest("runs models on the engines that it installed", "it fetches 200 MB")[1],
+    () => {
+      for (const engine of ["onnx", "llamacpp", "xla"]) run(["backends", "install", engine]);
+      const miniLm = join(sharedData, "all-MiniLM-L6-v2");
+      const embed = (target: string): number[] =>
+        (JSON.parse(run(["embed", "hello", "--model", miniLm, "--target", target, "--json"])) as { embeddings: number[][] })
+          .embeddings[0]!;
+      const [onnx, xla] = [embed("onnx:cpu"), embed("xla:cpu")];
+      expect(Math.max(...onnx.map((value, index) => Math.abs(value - xla[index]!)))).toBeLessThan(1e-5);
+      for (const target of ["llamacpp:cpu", "xla:cpu"]) {
+        const flags = ["--model", gguf, "--max-new-tokens", "4", "--target", target, "--json"];
+        expect(generatedText(run(["generate", "Once upon a time", ...flags]))).toBe(", there was a");
+      }
+    },
+    600_000,
+  );
 
   it.skipIf(isMissing || process.getuid?.() !== 0 || onRequest("")[0])(
     onRequest("runs where there is nothing but the C and C++ libraries of Debian", "it fetches packages of Debian")[1],

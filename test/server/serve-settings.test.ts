@@ -197,6 +197,18 @@ describe("serve", () => {
     expect([(await infer(400)).status, (await infer(700)).status]).toEqual([200, 413]); // bytes have their own limit
   });
 
+  it(`${of("maxFilesBytes")}: what all files of clients hold together`, async () => {
+    const server = await serve(["--max-files-bytes", "10"]);
+    const upload = (content: string): Promise<Response> => {
+      const form = new FormData();
+      form.set("purpose", "batch");
+      form.set("file", new File([content], "in.jsonl"));
+      return fetch(`${server.url}/v1/files`, { method: "POST", body: form });
+    };
+    expect((await upload("123456")).status).toBe(200);
+    expect(await codeOf(await upload("12345"))).toEqual([413, "limit_exceeded"]);
+  });
+
   it(`${of("maxInFlightBodyBytes")}: what bodies may hold together`, async () => {
     const server = await serve(["--max-in-flight-body-bytes", "60000"]);
     const socket = connect(server.port, "127.0.0.1");

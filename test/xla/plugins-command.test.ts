@@ -50,7 +50,13 @@ describe.skipIf(skips || process.platform !== "linux")(name, () => {
   it.each<[string, string[], string]>([
     ["another action", ["uninstall", "xla"], "backends has no action uninstall"],
     ["no backend", ["install"], "install requires the name of a backend"],
-    ["another backend", ["install", "onnx"], "nothing of the backend onnx is installed by this command"],
+    ["another backend", ["install", "wasm"], "nothing of the backend wasm is installed by this command"],
+    [
+      "an accelerator of another backend",
+      ["install", "onnx", "--accelerator", "cuda12"],
+      "nothing of onnx is installed for cuda12",
+    ],
+    ["a folder without packages", ["install", "onnx", "--from", "."], "there is no onnxruntime-"],
     ["a flag of another action", ["install", "xla", "--run"], "--run has no effect on install"],
     ["a flag of install", ["--from", "p.whl"], "--from has no effect on list"],
     ["two lists", ["--installed", "--run"], "--run has no effect on --installed"],

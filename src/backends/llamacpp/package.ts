@@ -7,6 +7,7 @@ import type { Library, LibraryFileDigest } from "../../contract/backend.ts";
 import { getOrInsert, omitUndefined } from "../../contract/checked.ts";
 import { getMessage } from "../../contract/errors.ts";
 import type { Llama, LlamaGpu, LlamaModule } from "./library.ts";
+import { findPackageManifest, importEngine, installCommand } from "../../storage/installed-engines.ts";
 import { readNativeFiles } from "./native-files.ts";
 
 /** The package requirement. No install script is needed: the builds are packages of their own. */
@@ -14,7 +15,7 @@ export const requirement: Requirement = {
   kind: "package",
   name: "node-llama-cpp",
   range: ">=3.22.1 <4",
-  install: "npm install node-llama-cpp --ignore-scripts",
+  install: installCommand("llamacpp", "npm install node-llama-cpp --ignore-scripts"),
 };
 
 /** The version of the installed package; undefined if it is not installed. Throws BACKEND_UNAVAILABLE if it is damaged. */
@@ -72,13 +73,13 @@ export function findBuild(platform: string, architecture: string, gpu: LlamaGpu)
   }
 }
 
+async function importLlama(): Promise<LlamaModule> {
+  return (await importEngine("node-llama-cpp", "llamacpp", () => import("node-llama-cpp"))) as LlamaModule;
+}
+
 /** The main file of the package leads to its folder: its `exports` hide package.json. */
 function findManifest(): string | undefined {
-  for (const folder of createRequire(import.meta.url).resolve.paths("node-llama-cpp") ?? []) {
-    const manifest = join(folder, "node-llama-cpp", "package.json");
-    if (existsSync(manifest)) return manifest;
-  }
-  return undefined;
+  return findPackageManifest("node-llama-cpp", "llamacpp", import.meta.url);
 }
 
 /** A loaded build, and the errors that llama.cpp has logged since the last query. */
@@ -94,7 +95,7 @@ export interface OpenLlama {
  * process.
  */
 export async function loadNativeCode({ addon }: LlamaBuild): Promise<void> {
-  await import("node-llama-cpp");
+  await importLlama();
   createRequire(import.meta.url)(addon);
 }
 
@@ -103,7 +104,7 @@ export async function openLlama(gpu: LlamaGpu): Promise<OpenLlama> {
   const errors: string[] = [];
   const reading = getNativeFiles(gpu); // beside the load, which waits for a process
   try {
-    const module = (await import("node-llama-cpp")) as LlamaModule;
+    const module = await importLlama();
     const llama = await module.getLlama({
       gpu,
       build: "never",

@@ -93,8 +93,11 @@ async function probeCpu({ run, full = false }: ProbeOptions, state: NativeState)
   const start = performance.now();
   try {
     const tested = await selfTest(library);
-    const { checkGeneratedCode } = await import("./check-generated-code.ts"); // imported on demand, as in `load`
-    const { reason: kernels, ...warning } = await checkGeneratedCode(state, full);
+    const [{ checkGeneratedCode }, { openOnce }] = await Promise.all([
+      import("./check-generated-code.ts"), // imported on demand, as in `load`
+      import("./model-machine-code.ts"),
+    ]);
+    const { reason: kernels, ...warning } = await checkGeneratedCode(state, full, openOnce(state));
     const reason = `self-test: static embeddings in ${tested.join(", ")}; ${kernels}`;
     return { device: cpu, state: "available", reason, ...warning, milliseconds: performance.now() - start };
   } catch (error) {

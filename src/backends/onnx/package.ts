@@ -1,11 +1,11 @@
 /** Finds onnxruntime-node without loading its library. */
 import { existsSync, readFileSync, readdirSync } from "node:fs";
-import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { type Requirement, unusablePackage } from "../../contract/availability.ts";
 import type { OnnxRuntime } from "../onnxruntime/library.ts";
 import { getMessage } from "../../contract/errors.ts";
 import { type Provider, providers } from "./providers.ts";
+import { findPackageManifest, importEngine, installCommand } from "../../storage/installed-engines.ts";
 import { findCutOffLibrary } from "../../platform/node/whole-library.ts";
 
 /**
@@ -16,7 +16,7 @@ export const requirement: Requirement = {
   kind: "package",
   name: "onnxruntime-node",
   range: ">=1.24 <2",
-  install: "npm install onnxruntime-node --ignore-scripts",
+  install: installCommand("onnx", "npm install onnxruntime-node --ignore-scripts"),
 };
 
 /** The package onnxruntime-node as it is installed: its version and the folder of its native binaries. */
@@ -29,11 +29,11 @@ export interface InstalledPackage {
 /** Finds the installed package. Undefined if it is not installed; throws BACKEND_UNAVAILABLE if it is damaged. */
 export function findPackage(platform: string, architecture: string): InstalledPackage | undefined {
   try {
-    const manifest = createRequire(import.meta.url).resolve("onnxruntime-node/package.json");
+    const manifest = findPackageManifest("onnxruntime-node", "onnx", import.meta.url);
+    if (manifest === undefined) return undefined;
     const { version } = JSON.parse(readFileSync(manifest, "utf8")) as { version: string };
     return { version, binaries: findBinaries(dirname(manifest), platform, architecture) };
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "MODULE_NOT_FOUND") return undefined;
     throw unusablePackage(requirement, `is installed but damaged: ${getMessage(error)}`, error);
   }
 }
@@ -65,7 +65,7 @@ export async function importLibrary(logLevel: "fatal" | "warning"): Promise<Onnx
   const cutOff = binaries === undefined ? undefined : findCutOffLibrary(binaries);
   if (cutOff !== undefined) throw unusablePackage(requirement, `is installed but damaged: ${cutOff}`);
   try {
-    const module = (await import("onnxruntime-node")) as OnnxRuntime;
+    const module = (await importEngine("onnxruntime-node", "onnx", () => import("onnxruntime-node"))) as OnnxRuntime;
     module.env.logLevel = logLevel;
     return module;
   } catch (error) {

@@ -8,17 +8,12 @@ import type {
   ModelFiles,
   TensorModel,
 } from "../../contract/backend.ts";
-import type { Literal } from "../../engine/ir/literal.ts";
 import { GraphLanguageModel } from "../graphs/graph-language-model.ts";
 import { GraphModel, type GraphParts } from "../graphs/graph-model.ts";
 import { type OpenGraph, describeBlocks, runLimits, withOpenGraph } from "../graphs/open-graph.ts";
 import { type BucketSizes, ShapeBuckets } from "./buckets.ts";
-import { type ClientSettings, openClient } from "./open-client.ts";
-import type { PjrtClient } from "./pjrt/client.ts";
-import { openProgramFolder } from "./program-cache/program-folder.ts";
-import { compilationTarget } from "./program-cache/program-key.ts";
-import { ProgramLoader } from "./program-cache/program-loader.ts";
-import { XlaCompiler } from "./xla-compiler.ts";
+import type { ClientSettings } from "./open-client.ts";
+import { openCompiler } from "./open-compiler.ts";
 import { XlaEngine } from "./xla-engine.ts";
 
 /** A plugin that serves a device. */
@@ -56,34 +51,6 @@ export async function loadLanguageOnPlugin(
   return await withOpenGraph(model, options, async (graph) =>
     GraphLanguageModel.create(await openParts(graph, model, plugin, options), model, options),
   );
-}
-
-/** A client of a plugin, and the compiler of one model on it. Disposing of the compiler disposes of the client. */
-export interface XlaModelCompiler {
-  readonly client: PjrtClient;
-  readonly compiler: XlaCompiler;
-}
-
-/** Opens a plugin for one model. `model`: its path, for lists of kept programs. Throws the errors of `openClient`. */
-export async function openCompiler(
-  weights: readonly Literal[],
-  model: string,
-  { device, path, settings, programCacheBytes }: Omit<PluginForDevice, "library" | "buckets">,
-  options: Pick<LoadOptions, "threads" | "graphOptimization">,
-): Promise<XlaModelCompiler> {
-  const folder = await openProgramFolder({ maxBytes: programCacheBytes });
-  const opened = await openClient(path, device, { ...settings, threads: options.threads });
-  const { client } = opened;
-  const name = `${device.type === "cpu" ? "the CPU" : client.deviceKind} by XLA (${path})`;
-  const programs = new ProgramLoader({
-    client,
-    target: await compilationTarget(path, opened, options.threads).catch(() => undefined),
-    folder,
-    device: device.type,
-    model,
-  });
-  const level = options.graphOptimization ?? "all";
-  return { client, compiler: new XlaCompiler(weights, { client, programs, level, name }) };
 }
 
 async function openParts(

@@ -125,6 +125,11 @@ export class XlaGraph implements CompiledGraph {
     }
   }
 
+  /** The program of the graph. XLA compiles it at the first run. */
+  get text(): StableHloProgram {
+    return this.#program.text;
+  }
+
   /** Runs the graph with tensors of its device, which stay as they are, and returns its outputs by name, which the caller disposes of. */
   runOnDevice(inputs: ReadonlyMap<string, DeviceTensor>): ReadonlyMap<string, DeviceTensor> {
     const results = this.#program.run((argument) => {

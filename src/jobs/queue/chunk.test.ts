@@ -8,8 +8,15 @@ const text = (output: Parameters<typeof encodeResult>[0]["output"]): string =>
 describe("a result", () => {
   it("is the same lines, whether vectors of one length, of several, or texts", () => {
     const [one, two] = [Float32Array.of(0.1, -2), Float32Array.of(3, 4)];
-    expect(text([{ id: "é\n", vector: one }, { id: 7, vector: two }])).toBe('{"id":"é\\n","result":[0.1,-2]}\n{"id":7,"result":[3,4]}\n');
-    expect(text([{ id: 1, vector: one }, { id: 2, vector: Float32Array.of(5) }, "3"])).toBe('{"id":1,"result":[0.1,-2]}\n{"id":2,"result":[5]}\n3\n');
+    expect(
+      text([
+        { id: "é\n", vector: one },
+        { id: 7, vector: two },
+      ]),
+    ).toBe('{"id":"é\\n","result":[0.1,-2]}\n{"id":7,"result":[3,4]}\n');
+    expect(text([{ id: 1, vector: one }, { id: 2, vector: Float32Array.of(5) }, "3"])).toBe(
+      '{"id":1,"result":[0.1,-2]}\n{"id":2,"result":[5]}\n3\n',
+    );
     expect(text([])).toBe("");
   });
 

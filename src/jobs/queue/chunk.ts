@@ -94,7 +94,10 @@ export function encodeResult({ output, ...others }: ChunkResult): Buffer {
   if (length === undefined || vectors.length < output.length || vectors.some(({ vector }) => vector.length !== length))
     return Buffer.from(`${JSON.stringify(head)}\n${output.map((row) => `${toLine(row)}\n`).join("")}`);
   const first = Buffer.from(`${JSON.stringify({ ...head, ids: vectors.map(({ id }) => id) })}\n`);
-  return Buffer.concat([first, ...vectors.map(({ vector: { buffer, byteOffset, byteLength } }) => Buffer.from(buffer, byteOffset, byteLength))]);
+  return Buffer.concat([
+    first,
+    ...vectors.map(({ vector: { buffer, byteOffset, byteLength } }) => Buffer.from(buffer, byteOffset, byteLength)),
+  ]);
 }
 
 /** Reads what `encodeResult` wrote. Throws RUN_FAILED if the bytes are cut off. */

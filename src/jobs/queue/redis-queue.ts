@@ -33,11 +33,18 @@ export async function openRedisQueue(url: string): Promise<ChunkQueue> {
   const queue = new Queue<Chunk>(queueName, { connection: client, prefix, skipVersionCheck: true });
   queue.on("error", () => {}); // `guard` says what happens to commands
   const addAll = async (chunks: readonly Chunk[]): Promise<void> => {
-    const done = await exists(client, chunks.map(({ id }) => resultKey(id)));
+    const done = await exists(
+      client,
+      chunks.map(({ id }) => resultKey(id)),
+    );
     const missing = chunks.filter((_chunk, index) => !done[index]);
     if (missing.length > 0)
       await queue.addBulk(
-        missing.map((data) => ({ name: data.work.task, data, opts: { jobId: data.id, removeOnComplete: true, removeOnFail: true } })),
+        missing.map((data) => ({
+          name: data.work.task,
+          data,
+          opts: { jobId: data.id, removeOnComplete: true, removeOnFail: true },
+        })),
       );
   };
   const removeWaiting = async (ids: readonly string[]): Promise<void> => {
@@ -55,7 +62,12 @@ export async function openRedisQueue(url: string): Promise<ChunkQueue> {
       return bytes === null ? undefined : decodeResult(bytes);
     },
     recover: async (outstanding) => {
-      const present = await guard(exists(client, outstanding.map(({ id }) => jobKey(id))));
+      const present = await guard(
+        exists(
+          client,
+          outstanding.map(({ id }) => jobKey(id)),
+        ),
+      );
       await guard(addAll(outstanding.filter((_chunk, index) => !present[index])));
     },
     withdraw: (ids) => guard(removeWaiting(ids)),

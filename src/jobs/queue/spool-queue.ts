@@ -120,7 +120,8 @@ export async function openSpool(folder: string): Promise<ChunkQueue> {
     result: async (id) => readResult(spool.path("done", id)),
     recover: async (outstanding) => {
       const dead = await deadWorkers(spool);
-      for (const { name, id, worker } of await spool.taken()) if (dead.has(worker)) await giveBack(spool, name, id, dead.get(worker));
+      for (const { name, id, worker } of await spool.taken())
+        if (dead.has(worker)) await giveBack(spool, name, id, dead.get(worker));
       for (const worker of dead.keys()) await rm(spool.path("workers", worker), { force: true });
       const taken = await spool.taken();
       for (const chunk of outstanding) await add(spool, chunk, taken);
@@ -132,7 +133,10 @@ export async function openSpool(folder: string): Promise<ChunkQueue> {
     removeJob: async (job) => {
       const held = (await spool.taken()).map(({ id }) => id);
       const all = [...held, ...(await spool.names("waiting")), ...(await spool.names("done")), ...(await spool.names("history"))];
-      await removeChunks(spool, all.filter((id) => id.startsWith(`${job}.`)));
+      await removeChunks(
+        spool,
+        all.filter((id) => id.startsWith(`${job}.`)),
+      );
     },
     close: async () => {},
   };

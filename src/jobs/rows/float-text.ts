@@ -25,7 +25,8 @@ export function floatsToJson(vector: Float32Array): string {
  */
 function writeFloat(bytes: Uint8Array, start: number, value: number): number {
   const magnitude = Math.abs(value);
-  if (!(magnitude >= 1e-6 && magnitude < 1e7)) return writeText(bytes, start, value === 0 ? "0" : JSON.stringify(shortest(value)));
+  if (!(magnitude >= 1e-6 && magnitude < 1e7))
+    return writeText(bytes, start, value === 0 ? "0" : JSON.stringify(shortest(value)));
   const exponent = decimalExponent(magnitude);
   // Most float32 need 8 digits: fewer are tried only if 8 suffice.
   let [digits, scaled] = [8, scaledTo(magnitude, 7 - exponent)];

@@ -1,6 +1,8 @@
 /** The formats of inputs and outputs, by the ending of the file's name. */
+import { rename, rm } from "node:fs/promises";
 import { extname } from "node:path";
 import { invalidInput } from "../../contract/errors.ts";
+import { withDiskErrors } from "../../storage/disk.ts";
 import { type FileFormat, type JobFile, fileFormats } from "../store/job.ts";
 import { jsonlReader } from "./jsonl-reader.ts";
 import type { RowReader } from "./row-reader.ts";
@@ -17,7 +19,10 @@ const endings: Readonly<Record<string, FileFormat>> = {
 export function jobFile(path: string): JobFile {
   const format = endings[extname(path).toLowerCase()];
   if (format !== undefined) return { path, format };
-  throw invalidInput(`${path} has none of the endings of ${fileFormats.join(", ")}`, `the endings are ${Object.keys(endings).join(", ")}`);
+  throw invalidInput(
+    `${path} has none of the endings of ${fileFormats.join(", ")}`,
+    `the endings are ${Object.keys(endings).join(", ")}`,
+  );
 }
 
 /** How the rows of an input are read and how the lines of results become the output. */
@@ -27,14 +32,35 @@ export interface OpenFormat {
   readonly convert?: (lines: string, output: string) => Promise<void>;
 }
 
-/** Opens the formats of a job's files. Throws INPUT_INVALID for a file that is not of its format. */
-export async function openFormat(input: JobFile, output: JobFile): Promise<OpenFormat> {
-  const reader = await openReader(input);
-  if (output.format === "jsonl") return { reader };
-  throw invalidInput(`${output.path}: outputs in ${output.format} are not built`);
+/**
+ * Opens the formats of a job's files. `fields`: columns that are read of a columnar input, which must have the column `input`. Throws INPUT_INVALID for a file
+ * that is not of its format, and NOT_BUILT where the package for it is missing.
+ */
+export async function openFormat(input: JobFile, output: JobFile, fields: readonly string[]): Promise<OpenFormat> {
+  const convert = await openWriter(output);
+  const reader = await openReader(input, fields);
+  return convert === undefined ? { reader } : { reader, convert };
 }
 
-async function openReader({ path, format }: JobFile): Promise<RowReader> {
+async function openReader({ path, format }: JobFile, fields: readonly string[]): Promise<RowReader> {
   if (format === "jsonl") return jsonlReader(path);
-  throw invalidInput(`${path}: inputs in ${format} are not built`);
+  if (format === "parquet") return await (await import("../columnar/parquet-reader.ts")).parquetReader(path, fields, "input");
+  return await (await import("../columnar/arrow-reader.ts")).arrowReader(path, fields, "input");
+}
+
+/** How the lines of results become the output, which appears by one rename. */
+async function openWriter({ format }: JobFile): Promise<OpenFormat["convert"]> {
+  if (format === "jsonl") return undefined;
+  const write =
+    format === "parquet"
+      ? (await import("../columnar/parquet-writer.ts")).writeParquet
+      : (await import("../columnar/arrow-writer.ts")).writeArrow;
+  return async (lines, output) => {
+    const staging = `${output}.writing`;
+    await withDiskErrors(output, async () => {
+      await write(lines, staging);
+      await rename(staging, output);
+      await rm(lines, { force: true });
+    });
+  };
 }

@@ -19,7 +19,9 @@ export class IdSet {
 
   /** Adds an id. False if it is there already. The number 1 and the text "1" are different ids. */
   add(id: string | number): boolean {
-    const digest = createHash("sha1").update(typeof id === "number" ? `#${id}` : `"${id}`).digest();
+    const digest = createHash("sha1")
+      .update(typeof id === "number" ? `#${id}` : `"${id}`)
+      .digest();
     const isNew = insert(this.#slots, digest.readUInt32LE(0), digest.readUInt32LE(4) || 1);
     if (!isNew) return false;
     this.#size += 1;

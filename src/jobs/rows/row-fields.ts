@@ -1,5 +1,5 @@
 /** From a row as it was read to what a worker gets, or to a failed row. */
-import { InferyardError, type SerializedError, invalidInput } from "../../contract/errors.ts";
+import { type InferyardError, type SerializedError, invalidInput } from "../../contract/errors.ts";
 import { omitUndefined } from "../../contract/checked.ts";
 import type { FailedRow, Row } from "../queue/chunk.ts";
 import type { IdSet } from "./id-set.ts";
@@ -48,9 +48,15 @@ export function addKnownId({ value }: ReadRow, fields: RowFields, ids: IdSet): v
 }
 
 function shown(value: unknown): string {
-  return String(JSON.stringify(value)).slice(0, 80);
+  return JSON.stringify(value).slice(0, 80);
 }
 
 /** A failed row of `inferyard jobs`: the row's own fields, so that the file can be an input again, its number, and the error. */
 export const jobFailedLine: FailedLine = ({ number, id, fields }, { code, message, remedy }, text) =>
-  JSON.stringify({ ...omitUndefined({ id }), ...fields, row: number, error: omitUndefined({ code, message, remedy }), ...omitUndefined({ text }) });
+  JSON.stringify({
+    ...omitUndefined({ id }),
+    ...fields,
+    row: number,
+    error: omitUndefined({ code, message, remedy }),
+    ...omitUndefined({ text }),
+  });

@@ -62,7 +62,9 @@ describe("JSONL", () => {
 
   it("has rows longer than a block, and rows that are not UTF-8", async () => {
     const long = "x".repeat(3 * 2 ** 20);
-    const rows = await read(Buffer.concat([Buffer.from(`"${long}"\n`), Buffer.from([0x22, 0xff, 0x22, 0x0a]), Buffer.from("1\n")]));
+    const rows = await read(
+      Buffer.concat([Buffer.from(`"${long}"\n`), Buffer.from([0x22, 0xff, 0x22, 0x0a]), Buffer.from("1\n")]),
+    );
     expect((rows[0]!.value as string).length).toBe(long.length);
     expect(rows[1]).toMatchObject({ problem: "the line is not UTF-8" });
     expect(rows[2]).toMatchObject({ value: 1, number: 3 });

@@ -44,7 +44,7 @@ export class GrowingFile {
     if (content.length === 0) return;
     await withDiskErrors(this.path, async () => {
       const file = (this.#file ??= await open(this.path, "w"));
-      for (let written = 0; written < content.length; ) {
+      for (let written = 0; written < content.length;) {
         const { bytesWritten } = await file.write(content, written, content.length - written, this.#bytes + written);
         written += bytesWritten;
       }

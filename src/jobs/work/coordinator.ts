@@ -182,7 +182,8 @@ class Coordinator {
       throw InferyardError.fromJSON(fatal);
     }
     const all = cut.failed.length === 0 ? failed : inOrder([...cut.failed, ...failed]);
-    if (done + all.length !== rows) throw new InferyardError("RUN_FAILED", `${done + all.length} results came for ${rows} rows (${chunk.id})`);
+    if (done + all.length !== rows)
+      throw new InferyardError("RUN_FAILED", `${done + all.length} results came for ${rows} rows (${chunk.id})`);
     await this.#output.append(output);
     await this.#failed.append(Buffer.from(all.map(({ line }) => `${line}\n`).join("")));
     this.#outstanding.shift();
@@ -235,4 +236,3 @@ const noResult: EncodedResult = { output: Buffer.alloc(0), done: 0, failed: [] }
 function inOrder(failed: readonly FailedRow[]): readonly FailedRow[] {
   return [...failed].sort((one, other) => one.number - other.number);
 }
-

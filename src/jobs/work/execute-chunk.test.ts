@@ -5,7 +5,11 @@ import { type ChunkHistory, noHistory } from "../queue/chunk-queue.ts";
 import { jobFailedLine } from "../rows/row-fields.ts";
 import { executeRows } from "./execute-chunk.ts";
 
-const rows: readonly Row[] = Array.from({ length: 32 }, (_, index) => ({ number: index + 1, id: index, fields: { input: index } }));
+const rows: readonly Row[] = Array.from({ length: 32 }, (_, index) => ({
+  number: index + 1,
+  id: index,
+  fields: { input: index },
+}));
 const chunk = createChunk("j", 0, { task: "embed", model: "m", options: {}, retries: 2 }, rows);
 
 /** Executes the chunk, and notes the rows of each call. */
@@ -51,7 +55,7 @@ describe("the rows of a chunk", () => {
 
   it("are tried again after errors that may pass, and set aside when these do not", async () => {
     const overloaded = new InferyardError("OVERLOADED", "later", { retryAfterMs: 1 });
-    const { result } = await execute(({ id }, attempt) => (id === 3 && attempt < 3) || id === 9 ? overloaded : undefined);
+    const { result } = await execute(({ id }, attempt) => ((id === 3 && attempt < 3) || id === 9 ? overloaded : undefined));
     expect(result.output).toHaveLength(31);
     expect(result.failed).toMatchObject([{ number: 10 }]);
   });

@@ -61,7 +61,10 @@ const rerank: RowTask = {
   check: ({ input, documents }) => {
     requireText(input, "input");
     if (!Array.isArray(documents) || documents.length === 0 || !documents.every((each) => typeof each === "string"))
-      throw invalidInput("documents must be a list of texts", 'a row of rerank is { "input": "the query", "documents": ["...", ...] }');
+      throw invalidInput(
+        "documents must be a list of texts",
+        'a row of rerank is { "input": "the query", "documents": ["...", ...] }',
+      );
   },
   run: (rows, { runtime, ...request }) =>
     each(rows, async ({ input, documents }) => {
@@ -95,7 +98,10 @@ export const rowTasks: Readonly<Record<string, RowTask>> = { embed, rerank, gene
 export function getRowTask(name: string): RowTask {
   const task = Object.hasOwn(rowTasks, name) ? rowTasks[name] : undefined;
   if (task !== undefined) return task;
-  throw invalidInput(`there are no jobs of the task ${JSON.stringify(name)}`, `the tasks are ${Object.keys(rowTasks).join(", ")}`);
+  throw invalidInput(
+    `there are no jobs of the task ${JSON.stringify(name)}`,
+    `the tasks are ${Object.keys(rowTasks).join(", ")}`,
+  );
 }
 
 function requireText(value: unknown, field: string): void {
@@ -104,13 +110,18 @@ function requireText(value: unknown, field: string): void {
 }
 
 /** The request of a call. Options of jobs are checked against the table of the task when the job is created. */
-function toRequest({ model, options, signal }: Omit<TaskCall, "runtime">): { readonly model: ModelHandle; readonly signal: AbortSignal } {
+function toRequest({ model, options, signal }: Omit<TaskCall, "runtime">): {
+  readonly model: ModelHandle;
+  readonly signal: AbortSignal;
+} {
   return { ...options, model, signal };
 }
 
 function matrixToJson(vector: ArrayLike<number>, columns: number): string {
   const all = Float32Array.from(vector);
-  const rows = Array.from({ length: all.length / columns }, (_, row) => floatsToJson(all.subarray(row * columns, (row + 1) * columns)));
+  const rows = Array.from({ length: all.length / columns }, (_, row) =>
+    floatsToJson(all.subarray(row * columns, (row + 1) * columns)),
+  );
   return `[${rows.join(",")}]`;
 }
 

@@ -83,9 +83,12 @@ export class WorkerProcesses {
       else this.#deaths += 1;
       const times = this.#exits + this.#deaths;
       if (this.#exits > maxExits || this.#deaths > maxDeaths) return; // `check` says so
-      setTimeout(() => {
-        if (!this.#isClosed) this.#start();
-      }, Math.min(maxRestartMs, minRestartMs * 2 ** times));
+      setTimeout(
+        () => {
+          if (!this.#isClosed) this.#start();
+        },
+        Math.min(maxRestartMs, minRestartMs * 2 ** times),
+      );
     };
     child.once("exit", (_code, signal) => ended(signal));
     child.once("error", (error) => {

@@ -39,7 +39,7 @@ export function taskExecutor(runtime: Runtime): ChunkExecutor {
   const models = new Map<string, Promise<ModelHandle>>();
   const load = ({ task, model, options }: ChunkWork, signal: AbortSignal): Promise<ModelHandle> => {
     const { kind } = getRowTask(task);
-    const placement = (options["placement"] ?? {}) as object;
+    const placement = options["placement"] ?? {};
     const key = JSON.stringify([model, kind, placement]);
     const known = models.get(key);
     if (known !== undefined) return known;

@@ -1,6 +1,6 @@
 /** koffi: the part that is used, as an interface of our own, and its import when it is first needed. */
-import { createRequire } from "node:module";
 import { InferyardError, getMessage } from "../../contract/errors.ts";
+import { findPackageManifest, importEngine, installCommand } from "../../storage/installed-engines.ts";
 
 /** A type of koffi: its name, or an object that koffi made. */
 export type KoffiType = string | object;
@@ -42,20 +42,17 @@ interface KoffiSettings {
 }
 
 /** The command that installs koffi. Its binaries are packages of their own, so that no install script is needed. */
-export const koffiInstall = "npm install koffi --ignore-scripts";
+export const koffiInstall: string = installCommand("koffi", "npm install koffi --ignore-scripts");
 
 /** Whether koffi is installed where this package is; nothing of it is loaded. */
 export function isKoffiInstalled(): boolean {
-  try {
-    createRequire(import.meta.url).resolve("koffi");
-    return true;
-  } catch {
-    return false;
-  }
+  return findPackageManifest("koffi", "koffi", import.meta.url) !== undefined;
 }
 
 /** Imports koffi. Throws BACKEND_UNAVAILABLE if it is not installed or does not load. */
-export async function importKoffi(importer: () => Promise<unknown> = () => import("koffi")): Promise<Koffi> {
+export async function importKoffi(
+  importer: () => Promise<unknown> = () => importEngine("koffi", "koffi", () => import("koffi")),
+): Promise<Koffi> {
   try {
     const { default: koffi } = (await importer()) as { default: Koffi };
     enlargeStacks(koffi);

@@ -1,7 +1,14 @@
 /** @isolated since it counts the bytes of its heap */
 import { getHeapStatistics } from "node:v8";
 import { expect, it, vi } from "vitest";
-import { type CollectedProcess, IdleCollection, startIdleCollection, startIdleHeapCollection } from "./idle-collection.ts";
+import {
+  type CollectedProcess,
+  IdleCollection,
+  collectAndShrink,
+  getYoungBytes,
+  startIdleCollection,
+  startIdleHeapCollection,
+} from "./idle-collection.ts";
 
 const mebi = 2 ** 20;
 
@@ -125,3 +132,12 @@ it("collects the heap of the thread that it was started on", async () => {
   });
   end();
 }, 60_000);
+
+it("the young generation shrinks with a collection although the thread goes on allocating", async () => {
+  const grow = (): unknown[] => Array.from({ length: 60 }, () => Array.from({ length: 20_000 }, (_, index) => ({ index })));
+  expect(grow()).toHaveLength(60);
+  const before = getYoungBytes();
+  expect(before).toBeGreaterThan(8 * 2 ** 20);
+  await collectAndShrink(() => expect.unreachable());
+  expect(getYoungBytes()).toBeLessThan(before / 2);
+});

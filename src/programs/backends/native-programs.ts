@@ -6,7 +6,7 @@ import type { LoadOptions } from "../../contract/backend.ts";
 import type { DataType, Tensor, TensorMap } from "../../contract/tensor.ts";
 import { omitUndefined } from "../../contract/checked.ts";
 import { type NativeState, kernelChecksOf } from "../../backends/native/check-generated-code.ts";
-import { createMachineCode } from "../../backends/native/model-machine-code.ts";
+import { createMachineCode, openOnce } from "../../backends/native/model-machine-code.ts";
 import { openPageDiscard } from "../../backends/native/page-discard.ts";
 import type { TraceBudget } from "../../engine/build/trace-budget.ts";
 import { enableRelaxedSimd } from "../../engine/codegen/wasm/v8-flags.ts";
@@ -43,17 +43,16 @@ export function nativePrograms(): ProgramBackend {
     name: "native",
     qualifiers: ["wasm", "machine-code"],
     probe: async (qualifier) => probe(qualifier, state),
-    open: async (settings) => openNative(settings, state),
+    open: async (settings) => await openNative(settings, state),
   };
 }
 
 function probe(qualifier: string | undefined, state: NativeState): ProgramAvailability {
   if (!detectWasmFeatures(enableRelaxedSimd).simd)
     return { isAvailable: false, reason: "WebAssembly on this machine has no SIMD instructions, which the engine needs" };
-  const machineCode = createMachineCode(loadOptions(qualifier), state);
+  const machineCode = qualifier === "wasm" ? "" : openOnce(state);
   if (typeof machineCode === "string" && qualifier === "machine-code") return { isAvailable: false, reason: machineCode };
   const levels = typeof machineCode === "string" ? "WebAssembly" : `WebAssembly, and machine code up to ${machineCode.level}`;
-  if (typeof machineCode === "object") machineCode.free();
   return { isAvailable: true, reason: `part of inferyard: ${levels}`, library, devices: ["cpu"] };
 }
 
@@ -61,19 +60,20 @@ function loadOptions(qualifier: string | undefined): LoadOptions {
   return qualifier === "wasm" ? { engine: { machineCode: "off" } } : {};
 }
 
-function openNative({ weights, qualifier, threads, mode }: DeviceSettings, state: NativeState): ProgramDevice {
+async function openNative({ weights, qualifier, threads, mode }: DeviceSettings, state: NativeState): Promise<ProgramDevice> {
   const features = detectWasmFeatures(enableRelaxedSimd);
   const found = probe(qualifier, state);
   if (!found.isAvailable) throw new InferyardError("BACKEND_UNAVAILABLE", found.reason);
   const count = threads ?? (mode === "throughput" ? 1 : availableParallelism());
+  const kernelChecks = kernelChecksOf(state);
   const compiler = new Compiler(weights, {
     features,
-    ...omitUndefined({ kernelChecks: kernelChecksOf(state) }),
-    machineCode: createMachineCode(loadOptions(qualifier), state),
+    ...omitUndefined({ kernelChecks }),
+    machineCode: await createMachineCode(loadOptions(qualifier), state),
     ...(spawnThread === undefined || count === 1 ? {} : { threads: count, spawnThread }),
     ...omitUndefined({ openDiscard: openPageDiscard }),
   });
-  return new NativeDevice(compiler, qualifier);
+  return new NativeDevice(compiler, qualifier, () => kernelChecks?.remember());
 }
 
 class NativeDevice implements ProgramDevice {
@@ -82,11 +82,14 @@ class NativeDevice implements ProgramDevice {
   readonly #compiler: Compiler;
   readonly #buffers = new HostBuffers();
   readonly #requiresMachineCode: boolean;
+  /** Keeps the checks that generated code has passed, for later processes. */
+  readonly #rememberChecks: () => void;
   #isDisposed = false;
   #isFoldingOpen = true;
 
-  constructor(compiler: Compiler, qualifier: string | undefined) {
+  constructor(compiler: Compiler, qualifier: string | undefined, rememberChecks: () => void) {
     this.#compiler = compiler;
+    this.#rememberChecks = rememberChecks;
     this.target = qualifier === undefined ? "native" : `native:${qualifier}`;
     this.#requiresMachineCode = qualifier === "machine-code";
   }
@@ -101,6 +104,7 @@ class NativeDevice implements ProgramDevice {
     this.#isFoldingOpen = false;
     this.#compiler.closeFoldingCache();
     await this.#compiler.checkInterpreter();
+    this.#rememberChecks();
     return new NativeProgram(compiled, this.#compiler, this.#buffers, this.#requiresMachineCode);
   }
 

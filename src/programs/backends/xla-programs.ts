@@ -3,7 +3,8 @@ import { freemem } from "node:os";
 import { InferyardError, throwIfAborted } from "../../contract/errors.ts";
 import type { Library } from "../../contract/backend.ts";
 import type { DataType, Tensor } from "../../contract/tensor.ts";
-import { openCompiler, type XlaModelCompiler } from "../../backends/xla/load-model.ts";
+import { type CompilerPlugin, openCompiler, type XlaModelCompiler } from "../../backends/xla/open-compiler.ts";
+import { compileInChild } from "../../backends/xla/separate/compile-in-child.ts";
 import type { DeviceTensor, HostTensor } from "../../backends/xla/pjrt/device-tensor.ts";
 import { bufferTypes } from "../../backends/xla/pjrt/element-types.ts";
 import { getLibrary, XlaPlugins } from "../../backends/xla/plugins/xla-plugins.ts";
@@ -28,18 +29,23 @@ import type {
 export interface XlaProgramsOptions {
   /** Path of a PJRT plugin. Default: the plugins that are found. */
   readonly plugin?: string;
+  /**
+   * Whether each program is compiled in a child process first, unless it is among the compiled programs that are kept on disk: for some programs the compiler ends its process.
+   * Costs about half a second. Default: true.
+   */
+  readonly compilesInChild?: boolean;
 }
 
 const deviceTypes = ["cpu", "cuda", "rocm", "tpu"] as const;
 
 /** The backend `xla`. Its qualifiers are kinds of devices: "cpu", "cuda", "rocm" and "tpu"; without one, the CPU. */
-export function xlaPrograms({ plugin }: XlaProgramsOptions = {}): ProgramBackend {
+export function xlaPrograms({ plugin, compilesInChild = true }: XlaProgramsOptions = {}): ProgramBackend {
   const plugins = new XlaPlugins(plugin, []);
   return {
     name: "xla",
     qualifiers: deviceTypes,
     probe: async (qualifier) => await probe(qualifier, plugins),
-    open: async (settings) => await openXla(settings, plugins),
+    open: async (settings) => await openXla(settings, plugins, compilesInChild),
   };
 }
 
@@ -56,19 +62,21 @@ async function probe(type: string = "cpu", plugins: XlaPlugins): Promise<Program
   }
 }
 
-async function openXla({ weights, qualifier = "cpu", threads }: DeviceSettings, plugins: XlaPlugins): Promise<ProgramDevice> {
+async function openXla(
+  { weights, qualifier = "cpu", threads }: DeviceSettings,
+  plugins: XlaPlugins,
+  compilesInChild: boolean,
+): Promise<ProgramDevice> {
   if (!isKoffiInstalled())
     throw new InferyardError("BACKEND_UNAVAILABLE", "koffi, which calls libraries, is not installed", { remedy: koffiInstall });
   const device = { type: qualifier, index: 0 };
   const { path, facts } = await plugins.pluginFor(device, undefined);
-  const settings = { memoryFraction: undefined };
-  const opened = await openCompiler(
-    weights,
-    "a program",
-    { path, device, settings, programCacheBytes: undefined },
-    threads === undefined ? {} : { threads },
-  );
-  return new XlaDevice(opened, qualifier, getLibrary(facts));
+  const plugin: CompilerPlugin = { path, device, settings: {}, programCacheBytes: undefined };
+  const opened = await openCompiler(weights, "a program", plugin, threads === undefined ? {} : { threads });
+  const tryCompile = async (program: XlaGraph["text"]): Promise<void> => {
+    if (compilesInChild && !opened.programs.isKept(program)) await compileInChild(program, plugin, { threads });
+  };
+  return new XlaDevice(opened, { type: qualifier, library: getLibrary(facts), tryCompile });
 }
 
 /** A tensor on a device of PJRT. */
@@ -115,12 +123,22 @@ class XlaDevice implements ProgramDevice {
   readonly #buffers = new Set<XlaBuffer>();
   /** Outputs of runs that may still be computed. */
   readonly #pending = new Set<DeviceTensor>();
+  readonly #tryCompile: (program: XlaGraph["text"]) => Promise<void>;
   #isFoldingOpen = true;
   #isDisposed = false;
 
-  constructor(opened: XlaModelCompiler, type: string, library: Library) {
+  /** `tryCompile` throws if the compiler fails. */
+  constructor(
+    opened: XlaModelCompiler,
+    {
+      type,
+      library,
+      tryCompile,
+    }: { readonly type: string; readonly library: Library; readonly tryCompile: (program: XlaGraph["text"]) => Promise<void> },
+  ) {
     this.#opened = opened;
     this.#type = type;
+    this.#tryCompile = tryCompile;
     this.target = `xla:${type}`;
     this.library = library;
   }
@@ -136,6 +154,7 @@ class XlaDevice implements ProgramDevice {
     this.#isFoldingOpen = false;
     compiler.closeFoldingCache();
     await compiler.checkInterpreter();
+    await this.#tryCompile(compiled.text);
     return new XlaProgram(compiled, this);
   }
 

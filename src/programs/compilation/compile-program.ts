@@ -5,7 +5,7 @@ import type { TensorMap } from "../../contract/tensor.ts";
 import type { Literal } from "../../engine/ir/literal.ts";
 import { standardProgramBackends } from "../backends/standard-program-backends.ts";
 import type { ProgramBackends } from "../backends/program-backends.ts";
-import { checkSizes } from "../definition/check-definition.ts";
+import { checkSizes } from "../definition/check-program.ts";
 import { freeDimensions, type Program } from "../definition/program.ts";
 import type { ProgramMode } from "../interface/program-backend.ts";
 import { type TensorArgument, toTensors } from "../definition/tensor-arguments.ts";

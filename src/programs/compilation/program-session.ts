@@ -211,10 +211,10 @@ export class ProgramSession {
       const kind = each === padded ? "exact" : "padded";
       if (graph.checked.has(kind)) continue;
       await inStep("verify", async () => {
-        const { given, expected } = await this.#settings.answers.get(each, signal);
+        const { given, expected, tolerance } = await this.#settings.answers.get(each, signal);
         const { maxMemory } = this.#settings;
         const computed = await this.#runProbe(graph.program, each, given, signal);
-        const difference = findWrongOutput(expected, computed);
+        const difference = findWrongOutput(expected, computed, tolerance);
         if (difference !== undefined) throw new InferyardError("VERIFICATION_FAILED", describeDifference(difference, kind));
         if (maxMemory !== undefined && this.device.bytes > maxMemory)
           throw new SessionFailure(

@@ -6,12 +6,14 @@ import type { Literal } from "../../engine/ir/literal.ts";
 import type { Program } from "../definition/program.ts";
 import { type Sizes, traceProgram } from "../definition/trace-program.ts";
 import { interpretGraph } from "./interpret-graph.ts";
-import { countNonFinite, probeKinds, probeTensor } from "./probe-tensors.ts";
+import { countNonFinite, probeKinds, probeTensor, toleranceOf } from "./probe-tensors.ts";
 
 /** Inputs and states of a probe, and the right outputs and states after it, under the names of the graph. */
 export interface ReferenceAnswer {
   readonly given: TensorMap;
   readonly expected: TensorMap;
+  /** See `toleranceOf`. */
+  readonly tolerance: number;
 }
 
 /** Numbers of sizes whose answers are kept. */
@@ -54,7 +56,8 @@ export class ReferenceAnswers {
       try {
         const expected = await interpretGraph(graph, given, signal);
         const nonFinite = countNonFinite(expected);
-        if (best === undefined || nonFinite < best.nonFinite) best = { answer: { given, expected }, nonFinite };
+        if (best === undefined || nonFinite < best.nonFinite)
+          best = { answer: { given, expected, tolerance: toleranceOf(graph) }, nonFinite };
         if (nonFinite === 0) break;
       } catch (error) {
         if (error instanceof InferyardError && error.code === "ABORTED") throw error;

@@ -22,7 +22,7 @@ import {
 } from "./program-value.ts";
 import { traceDefinition } from "./trace-definition.ts";
 import type { UserOperator } from "./user-operator.ts";
-import { checkDefinition, type DefinitionOptions } from "./check-definition.ts";
+import { checkProgram, type DefinitionOptions } from "./check-program.ts";
 
 /** An operator of ONNX: its inputs in ONNX's order, then its attributes under ONNX's names, if it has any. */
 export type OneOutput = (...operands: readonly (ProgramOperand | Attributes)[]) => ProgramValue;
@@ -79,7 +79,7 @@ export function defineProgram(
     outputs: names,
     open: () => ({ ownWeights: [], trace: (operands, builder) => traceDefinition(definition, outputs, operands, builder) }),
   } satisfies Omit<Program, "exampleSizes">;
-  return { ...program, exampleSizes: checkDefinition(program, options) };
+  return { ...program, exampleSizes: checkProgram(program, options) };
 }
 
 function createBuilder(definition: Definition): ProgramBuilder {

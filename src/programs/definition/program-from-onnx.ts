@@ -6,7 +6,7 @@ import { basename } from "node:path";
 import { tensorInfo } from "../../backends/graphs/onnx-graph.ts";
 import { checkOperators, isTensor, onnxSource, readOnnxModel, toByteSource, TraceBudget } from "../../engine/index.ts";
 import type { OnnxModel } from "../../engine/index.ts";
-import { checkDefinition, type DefinitionOptions } from "./check-definition.ts";
+import { checkProgram, type DefinitionOptions } from "./check-program.ts";
 import type { OpenProgram, Program } from "./program.ts";
 import type { Value } from "../../engine/ir/graph.ts";
 
@@ -28,7 +28,7 @@ export async function programFromOnnx(file: string | Uint8Array, options: Defini
     outputs: graph.outputs.map((output) => tensorInfo(output).name),
     open: () => openModel(readModel(bytes, name)),
   } satisfies Omit<Program, "exampleSizes">;
-  return { ...program, exampleSizes: checkDefinition(program, options) };
+  return { ...program, exampleSizes: checkProgram(program, options) };
 }
 
 async function readBytes(path: string): Promise<Uint8Array> {

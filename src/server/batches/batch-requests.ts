@@ -45,7 +45,13 @@ export function requestExecutor(endpoint: string, identity: Identity, dispatch: 
 }
 
 /** The line of a response with status 200. Throws for others; the error has the response in its data. */
-async function send({ id, fields }: Row, endpoint: string, identity: Identity, dispatch: Dispatch, signal: AbortSignal): Promise<string> {
+async function send(
+  { id, fields }: Row,
+  endpoint: string,
+  identity: Identity,
+  dispatch: Dispatch,
+  signal: AbortSignal,
+): Promise<string> {
   const request = new Request(new URL(endpoint, "http://localhost"), {
     method: "POST",
     headers: { "content-type": "application/json" },

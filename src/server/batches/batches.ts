@@ -140,7 +140,8 @@ export class Batches {
         failed: join(folder, "errors.jsonl"),
         chunkRows,
       }));
-    if (batch.status === "cancelling" && job.state.status !== "done") await this.#jobs.save(id, { ...job.state, status: "cancelled" });
+    if (batch.status === "cancelling" && job.state.status !== "done")
+      await this.#jobs.save(id, { ...job.state, status: "cancelled" });
     const state = isOver((await this.#jobs.get(id)).state) ? (await this.#jobs.get(id)).state : await this.#work(batch);
     const isExpired = nowSeconds() >= batch.expires;
     if (!isOver(state) && !isExpired) return; // the server ends
@@ -165,7 +166,10 @@ export class Batches {
     this.#shutdown.signal.addEventListener("abort", onShutdown, { once: true });
     if (this.#shutdown.signal.aborted) onShutdown();
     const timer = setTimeout(onShutdown, Math.min(2 ** 31 - 1, Math.max(0, (batch.expires - nowSeconds()) * 1000)));
-    const working = runWorker(work, requestExecutor(endpoint, identity, this.#dispatch), { stop: stop.signal, abort: stop.signal });
+    const working = runWorker(work, requestExecutor(endpoint, identity, this.#dispatch), {
+      stop: stop.signal,
+      abort: stop.signal,
+    });
     let problem: unknown;
     working.catch((error: unknown) => (problem = error));
     let last = 0;
@@ -217,9 +221,9 @@ export class Batches {
     const updating = this.#updates.then(async () => {
       const batch = await this.#records.get(id);
       const isEnding = batch.status === "cancelling" && change.status === "in_progress";
-      const next = { ...batch, ...change, ...(isEnding ? { status: batch.status } : {}), times: { ...batch.times, ...times } };
-      await this.#records.save(next);
-      return next;
+      const changed = { ...batch, ...change, ...(isEnding ? { status: batch.status } : {}), times: { ...batch.times, ...times } };
+      await this.#records.save(changed);
+      return changed;
     });
     this.#updates = updating.then(
       () => undefined,

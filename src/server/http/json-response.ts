@@ -77,8 +77,16 @@ function isNumbers(value: unknown): value is Numbers {
 function* numbersPieces(numbers: Numbers): Generator<string> {
   yield "[";
   for (let start = 0; start < numbers.length; start += sliceNumbers) {
-    const slice = JSON.stringify(Array.from(numbers.slice(start, start + sliceNumbers))).slice(1, -1);
+    const slice = JSON.stringify(toArray(numbers, start, Math.min(start + sliceNumbers, numbers.length))).slice(1, -1);
     yield start === 0 ? slice : `,${slice}`;
   }
   yield "]";
+}
+
+/** A loop: `Array.from` makes an object for each number of a typed array. */
+function toArray(numbers: Numbers, start: number, end: number): readonly number[] {
+  if (!(numbers instanceof Float32Array)) return numbers.slice(start, end);
+  const array: number[] = [];
+  for (let index = start; index < end; index += 1) array.push(numbers[index] ?? 0);
+  return array;
 }

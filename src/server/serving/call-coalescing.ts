@@ -1,4 +1,5 @@
 /** Coalesces concurrent calls with equal keys: the first one that gets its turn does the work for all of them. */
+import { addAbortListener, removeAbortListener } from "../../concurrency/abort-listeners.ts";
 import { abortable } from "../../concurrency/abortable.ts";
 import { type Deferred, deferred } from "../../concurrency/deferred.ts";
 import { throwIfAborted } from "../../contract/errors.ts";
@@ -29,8 +30,10 @@ export interface CoalescedResult<Result> {
 /** Work that several calls wait for. */
 interface Flight<Result> {
   readonly outcome: Deferred<() => Result>;
-  /** Aborted when the work begins: calls that still wait for their turn need none. */
-  readonly started: AbortController;
+  /** Whether the work has begun: calls that still wait for their turn need none. */
+  hasStarted: boolean;
+  /** The calls that wait for their turn; each is aborted when its caller leaves or another call begins the work. */
+  readonly waiting: Set<AbortController>;
   /** Aborted when no call waits for the result any more. */
   readonly abandoned: AbortController;
   callers: number;
@@ -39,7 +42,8 @@ interface Flight<Result> {
 
 /** Runs concurrent calls with equal keys once (the single-flight pattern of groupcache). */
 export class CallCoalescer {
-  readonly #flights = new Map<string | symbol, Flight<unknown>>();
+  /** The flights by key, each in an entry that forgets it at its end: a table that V8 outgrew refers to its old entries for long. */
+  readonly #flights = new Map<string | symbol, { flight: Flight<unknown> | undefined }>();
 
   /**
    * The result of the call. Every call waits in its own place of the queue, and the first that gets its turn works for all, so that none waits
@@ -49,14 +53,12 @@ export class CallCoalescer {
     const { key, signal } = call;
     throwIfAborted(signal);
     // Calls with equal keys have results of the same type.
-    const flight = (this.#flights.get(key) as Flight<Result> | undefined) ?? this.#startFlight<Result>(key);
+    const flight = (this.#flights.get(key)?.flight as Flight<Result> | undefined) ?? this.#startFlight<Result>(key);
     flight.callers += 1;
     let isOwn = false;
     try {
       const races = [flight.outcome.promise];
-      if (!flight.started.signal.aborted) {
-        races.push(this.#waitForTurn(call, flight, () => (isOwn = true)));
-      }
+      if (!flight.hasStarted) races.push(this.#waitForTurn(call, flight, () => (isOwn = true)));
       const takeResult = await abortable(Promise.race(races), signal);
       return { result: takeResult(), isOwn, startedAt: flight.startedAt };
     } finally {
@@ -68,17 +70,28 @@ export class CallCoalescer {
 
   /** Waits for the turn of this call and does the work unless another call has begun it. Rejects if the call gets no turn; never resolves. */
   #waitForTurn<Result>(call: CoalescedCall<Result>, flight: Flight<Result>, onTurn: () => void): Promise<never> {
-    const waiting = AbortSignal.any([call.signal, flight.started.signal]);
-    const turn = call.schedule(waiting, async () => {
-      if (flight.started.signal.aborted) return; // two calls had their turn at once
+    // Not AbortSignal.any: its weak references make V8 keep everything of a call until the next collection of the whole heap.
+    const waiting = new AbortController();
+    const leave = (): void => waiting.abort(call.signal.reason);
+    flight.waiting.add(waiting);
+    addAbortListener(call.signal, leave);
+    const endWaiting = (): void => {
+      flight.waiting.delete(waiting);
+      removeAbortListener(call.signal, leave);
+    };
+    const turn = call.schedule(waiting.signal, async () => {
+      endWaiting();
+      if (flight.hasStarted) return; // two calls had their turn at once
       onTurn();
       flight.startedAt = performance.now();
-      flight.started.abort("started");
+      flight.hasStarted = true;
+      for (const other of flight.waiting) other.abort("started");
       await this.#work(call, flight);
     });
     return new Promise((_resolve, reject) => {
       turn.catch((error: unknown) => {
-        if (!flight.started.signal.aborted) reject(error);
+        endWaiting();
+        if (!flight.hasStarted) reject(error);
       });
     });
   }
@@ -98,13 +111,23 @@ export class CallCoalescer {
   #startFlight<Result>(key: string | symbol): Flight<Result> {
     const outcome = deferred<() => Result>();
     outcome.promise.catch(() => {}); // every caller may have left
-    const flight = { outcome, started: new AbortController(), abandoned: new AbortController(), callers: 0, startedAt: 0 };
-    this.#flights.set(key, flight as Flight<unknown>);
+    const flight: Flight<Result> = {
+      outcome,
+      hasStarted: false,
+      waiting: new Set(),
+      abandoned: new AbortController(),
+      callers: 0,
+      startedAt: 0,
+    };
+    this.#flights.set(key, { flight: flight as Flight<unknown> });
     return flight;
   }
 
   /** Whether the flight was still registered. */
   #forget(key: string | symbol, flight: object): boolean {
-    return this.#flights.get(key) === flight && this.#flights.delete(key);
+    const entry = this.#flights.get(key);
+    if (entry?.flight !== flight) return false;
+    entry.flight = undefined;
+    return this.#flights.delete(key);
   }
 }

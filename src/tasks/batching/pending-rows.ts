@@ -120,9 +120,21 @@ function firstPending<Row>(call: PendingCall<Row>): PendingRow<Row> | undefined 
   return call.rows[call.next];
 }
 
-/** Pending rows of one batch key, bucketed by length, first in first out within a length. Removed rows are skipped when they are reached. */
+/** Pending rows of one length. */
+interface LengthBucket<Row> {
+  /** Undefined where a row was skipped. */
+  readonly rows: (PendingRow<Row> | undefined)[];
+  /** Index of the first row that may still be pending. */
+  first: number;
+  pending: number;
+}
+
+/**
+ * Pending rows of one batch key, bucketed by length, first in first out within a length. Removed rows are skipped when they are reached. An empty bucket refers
+ * to no row: V8 keeps what was in a map until the next collection of the whole heap.
+ */
 class LengthBuckets<Row> {
-  readonly #lengths = new Map<number, { readonly rows: PendingRow<Row>[]; first: number; pending: number }>();
+  readonly #lengths = new Map<number, LengthBucket<Row>>();
 
   add(row: PendingRow<Row>): void {
     const bucket = getOrInsert(this.#lengths, row.length, () => ({ rows: [], first: 0, pending: 0 }));
@@ -134,7 +146,7 @@ class LengthBuckets<Row> {
   oldest(length: number): PendingRow<Row> | undefined {
     const bucket = this.#lengths.get(length);
     if (bucket === undefined) return undefined;
-    while (bucket.rows[bucket.first]?.pending === false) bucket.first += 1;
+    for (; bucket.rows[bucket.first]?.pending === false; bucket.first += 1) bucket.rows[bucket.first] = undefined;
     if (2 * bucket.first > bucket.rows.length) {
       bucket.rows.splice(0, bucket.first); // a bucket that never becomes empty would grow without bound
       bucket.first = 0;
@@ -147,6 +159,8 @@ class LengthBuckets<Row> {
     const bucket = this.#lengths.get(length);
     if (bucket === undefined) return;
     bucket.pending -= 1;
-    if (bucket.pending === 0) this.#lengths.delete(length);
+    if (bucket.pending > 0) return;
+    bucket.rows.length = 0;
+    this.#lengths.delete(length);
   }
 }

@@ -48,6 +48,10 @@ export class GuardedMemory {
     this.buffer = koffi.view(memory, end);
   }
 
+  grow(): never {
+    throw new Error("this memory does not grow");
+  }
+
   /** Makes a buffer of the smallest region that holds it. `at`: whether an unreadable page follows its last byte or precedes its first one. Everything is filled. */
   place(index: number, byteLength: number, at: "end" | "start"): GuardedBuffer {
     const power = Math.max(0, Math.ceil(Math.log2(byteLength / pageBytes)));

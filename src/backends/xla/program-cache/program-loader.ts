@@ -44,7 +44,7 @@ export class ProgramLoader {
       results: program.results.map(({ type }) => type),
     };
     const flags = compilerFlags(device);
-    const key = target === undefined ? undefined : programKey(target, compileOptionsBytes(flags), program.text);
+    const key = this.#keyOf(program);
     const kept = key === undefined ? undefined : this.#fromFolder(key, types);
     if (kept !== undefined) return kept;
     const started = performance.now();
@@ -55,6 +55,17 @@ export class ProgramLoader {
     if (key !== undefined && target !== undefined)
       this.#keep(key, compiled, describeProgram(program, target, this.#parts, milliseconds));
     return compiled;
+  }
+
+  /** Whether the folder has the compiled program, so that `load` compiles nothing. */
+  isKept(program: StableHloProgram): boolean {
+    const key = this.#keyOf(program);
+    return key !== undefined && this.#parts.folder.load(key, () => true) === true;
+  }
+
+  #keyOf({ text }: StableHloProgram): string | undefined {
+    const { device, target } = this.#parts;
+    return target === undefined ? undefined : programKey(target, compileOptionsBytes(compilerFlags(device)), text);
   }
 
   /** Sentences for the evidence, without a full stop. */

@@ -1,6 +1,5 @@
 /** `jobs status`, `pause`, `cancel`, `failed` and `remove`: commands about jobs that other processes run. */
 import { createReadStream } from "node:fs";
-import type { Command } from "commander";
 import { InferyardError, invalidInput } from "../../../contract/errors.ts";
 import { getLines } from "../../input/lines.ts";
 import { openQueue } from "../../../jobs/open-job.ts";
@@ -11,9 +10,10 @@ import { delay } from "../../../storage/lock.ts";
 import { printable } from "../../output/table.ts";
 import { type Terminal, writeAll, writeLine } from "../../terminal.ts";
 import { describeState } from "./describe-job.ts";
-import { openJobs, queueAddress, redisOption } from "./job-folder.ts";
+import { openJobs, queueAddress } from "./job-folder.ts";
 
-interface Flags {
+/** Flags of these commands. */
+export interface ControlFlags {
   readonly json?: boolean;
   readonly redis?: string;
 }
@@ -22,28 +22,8 @@ interface Flags {
 const requestMs = 30_000;
 const pollMs = 100;
 
-/** Adds the commands. */
-export function addControl(command: Command, terminal: Terminal): void {
-  const add = (name: string, description: string): Command => command.command(name).description(description);
-  add("status", "how far a job is; without an id all jobs, the newest first")
-    .argument("[id]", "id of a job")
-    .action((id: string | undefined, flags: Flags) => showStatus(id, flags, terminal));
-  add("pause", "let the process that runs a job record what is done, and end")
-    .argument("<id>", "id of the job")
-    .action((id: string, flags: Flags) => endRun(id, "pause", flags, terminal));
-  add("cancel", "end a job for good; its results so far stay in OUTPUT.partial")
-    .argument("<id>", "id of the job")
-    .addOption(redisOption())
-    .action((id: string, flags: Flags) => endRun(id, "cancel", flags, terminal));
-  add("failed", "the rows that were set aside, with the reasons; --json prints them as they are in their file")
-    .argument("<id>", "id of the job")
-    .action((id: string, flags: Flags) => showFailed(id, flags, terminal));
-  add("remove", "forget a job that nobody runs; its output stays")
-    .argument("<id>", "id of the job")
-    .action((id: string, flags: Flags) => remove(id, flags, terminal));
-}
-
-async function showStatus(id: string | undefined, { json }: Flags, terminal: Terminal): Promise<void> {
+/** `jobs status`: one job, or all. */
+export async function showStatus(id: string | undefined, { json }: ControlFlags, terminal: Terminal): Promise<void> {
   const store = openJobs(terminal);
   const jobs = id === undefined ? await store.list() : [await store.get(id)];
   const all = await Promise.all(jobs.map(async (job) => ({ job, isRunning: await store.isRunning(job.id) })));
@@ -55,7 +35,8 @@ async function showStatus(id: string | undefined, { json }: Flags, terminal: Ter
   for (const { job, isRunning } of all) writeLine(terminal.stdout, describeState(job, isRunning));
 }
 
-async function endRun(id: string, request: JobRequest, flags: Flags, terminal: Terminal): Promise<void> {
+/** `jobs pause` and `jobs cancel`. */
+export async function endRun(id: string, request: JobRequest, flags: ControlFlags, terminal: Terminal): Promise<void> {
   const store = openJobs(terminal);
   const job = await store.get(id);
   const status = request === "pause" ? "paused" : "cancelled";
@@ -79,12 +60,13 @@ async function endOther(store: JobStore, id: string, request: JobRequest, { sign
 }
 
 /** Removes what is left of a cancelled job in its queue. */
-async function emptyQueue({ id, definition }: Job, store: JobStore, { redis }: Flags, terminal: Terminal): Promise<void> {
+async function emptyQueue({ id, definition }: Job, store: JobStore, { redis }: ControlFlags, terminal: Terminal): Promise<void> {
   const queue = await openQueue(queueAddress(store, redis ?? definition.redis, terminal));
   await queue.removeJob(id).finally(() => queue.close());
 }
 
-async function showFailed(id: string, { json }: Flags, terminal: Terminal): Promise<void> {
+/** `jobs failed`. */
+export async function showFailed(id: string, { json }: ControlFlags, terminal: Terminal): Promise<void> {
   const { definition, state } = await openJobs(terminal).get(id);
   if (state.failed === 0) {
     if (json !== true) writeLine(terminal.stdout, "no rows were set aside");
@@ -109,7 +91,8 @@ function describeRow(line: string): string {
   return `row ${row}${name}: ${error.code} ${printable(error.message, 120)}`;
 }
 
-async function remove(id: string, { json }: Flags, terminal: Terminal): Promise<void> {
+/** `jobs remove`. */
+export async function removeJob(id: string, { json }: ControlFlags, terminal: Terminal): Promise<void> {
   const store = openJobs(terminal);
   await store.get(id);
   await store.exclusively(id, async () => store.remove(id));

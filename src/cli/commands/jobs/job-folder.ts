@@ -1,6 +1,5 @@
 /** Where the command line keeps jobs, and how it reaches their queue. */
 import { join } from "node:path";
-import { Option } from "commander";
 import { dataFolder } from "../../../storage/data-folder.ts";
 import { withoutSecrets } from "../../../jobs/queue/redis-url.ts";
 import { JobStore } from "../../../jobs/store/job-store.ts";
@@ -12,14 +11,6 @@ import type { Terminal } from "../../terminal.ts";
 /** The store of jobs in the data folder. */
 export function openJobs({ environment }: Terminal): JobStore {
   return new JobStore(join(dataFolder({ environment }), "jobs"));
-}
-
-/** The flag of the server with the queue. */
-export function redisOption(): Option {
-  return new Option(
-    "--redis <url>",
-    "Redis or Valkey server with the queue: redis://host:6379; its password may come from REDIS_PASSWORD. Default: the data folder of this machine",
-  );
 }
 
 /** The queue that the flag names, with the password of the environment if the URL has none. */

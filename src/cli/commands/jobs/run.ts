@@ -2,22 +2,23 @@
 import { createHash } from "node:crypto";
 import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
-import { type Command, Option } from "commander";
+import { fileURLToPath } from "node:url";
 import { omitUndefined } from "../../../contract/checked.ts";
 import { abortError, invalidInput } from "../../../contract/errors.ts";
 import { checkDefinition, openQueue, runRecordedJob } from "../../../jobs/open-job.ts";
+import type { ChunkQueue } from "../../../jobs/queue/chunk-queue.ts";
 import { jobFile } from "../../../jobs/rows/formats.ts";
 import type { Job, JobDefinition, JobState } from "../../../jobs/store/job.ts";
 import { type JobStore, inputFacts } from "../../../jobs/store/job-store.ts";
 import { getRowTask } from "../../../jobs/work/row-tasks.ts";
 import { WorkerProcesses } from "../../../jobs/work/worker-processes.ts";
 import { parseGivenJson } from "../../input/given-file.ts";
-import { parsePositiveInteger } from "../../option-flags.ts";
 import { type Terminal, writeLine } from "../../terminal.ts";
 import { describeState } from "./describe-job.ts";
-import { openJobs, queueAddress, redisOption, withoutPassword } from "./job-folder.ts";
+import { openJobs, queueAddress, withoutPassword } from "./job-folder.ts";
 
-interface RunFlags extends ResumeFlags {
+/** Flags of `jobs run`. */
+export interface RunFlags extends ResumeFlags {
   readonly input: string;
   readonly output: string;
   readonly failed?: string;
@@ -30,7 +31,8 @@ interface RunFlags extends ResumeFlags {
   readonly chunkRows?: number;
 }
 
-interface ResumeFlags {
+/** Flags of `jobs resume`. */
+export interface ResumeFlags {
   readonly workers?: number;
   readonly redis?: string;
   readonly json?: boolean;
@@ -38,63 +40,21 @@ interface ResumeFlags {
   readonly config?: string;
 }
 
-const defaultRetries = 2;
-
-/** Adds `jobs run`. */
-export function addRun(command: Command, terminal: Terminal): void {
-  command
-    .command("run")
-    .description("run a task over the rows of a file; the same command again goes on where it stopped")
-    .argument("<task>", "embed, rerank or generate")
-    .requiredOption("--input <file>", "rows as .jsonl, .parquet or .arrow, with the fields input and, if wanted, id")
-    .requiredOption("--output <file>", "results in the order of the rows, as .jsonl, .parquet or .arrow")
-    .option("--failed <file>", "rows without a result, with the reason, as JSONL. Default: OUTPUT.failed.jsonl")
-    .option("--model <reference>", 'model: "builtin", a path, hf:owner/name, or a name in the store')
-    .option("--variant <name>", "variant of the model")
-    .option("--target <target>", "target that the model runs on, and no other")
-    .option("--options <json>", "options of the task, as the library has them: '{\"dimensions\":128}'")
-    .option("--id <id>", "id of the job. Default: made from all that it is asked to do")
-    .addOption(workersOption())
-    .addOption(
-      new Option("--retries <number>", "attempts of a row after the first one").argParser(parseCount).default(defaultRetries),
-    )
-    .addOption(new Option("--chunk-rows <number>", "rows that a worker takes at once, at most").argParser(parsePositiveInteger))
-    .addOption(redisOption())
-    .action(async (task: string, flags: RunFlags) => {
-      const store = openJobs(terminal);
-      const definition = await toDefinition(task, flags, terminal);
-      const job = await findOrCreate(store, flags.id ?? defaultId(definition), definition);
-      await runHere(job, store, flags, terminal);
-    });
+/** `jobs run`. */
+export async function runCommand(task: string, flags: RunFlags, terminal: Terminal): Promise<void> {
+  const store = openJobs(terminal);
+  const definition = await toDefinition(task, flags, terminal);
+  await runHere(() => findOrCreate(store, flags.id ?? defaultId(definition), definition), store, flags, terminal);
 }
 
-/** Adds `jobs resume`. */
-export function addResume(command: Command, terminal: Terminal): void {
-  command
-    .command("resume")
-    .description("go on with a job that was paused, has failed, or whose process was killed")
-    .argument("<id>", "id of the job")
-    .addOption(workersOption())
-    .addOption(redisOption())
-    .action(async (id: string, flags: ResumeFlags) => {
-      const store = openJobs(terminal);
-      const job = await store.get(id);
-      const { redis } = job.definition;
-      if (flags.redis !== undefined && redis !== withoutPassword(flags.redis))
-        throw invalidInput(`the queue of the job ${id} is ${redis ?? "the data folder of this machine"}`, "leave --redis out");
-      await runHere(job, store, { ...flags, ...omitUndefined({ redis: flags.redis ?? redis }) }, terminal);
-    });
-}
-
-function workersOption(): Option {
-  return new Option(
-    "--workers <number>",
-    "worker processes that this command starts; 0: none, others do the work. Default: one per core, and one to generate",
-  ).argParser(parseCount);
-}
-
-function parseCount(text: string): number {
-  return text === "0" ? 0 : parsePositiveInteger(text);
+/** `jobs resume`. */
+export async function resumeCommand(id: string, flags: ResumeFlags, terminal: Terminal): Promise<void> {
+  const store = openJobs(terminal);
+  const job = await store.get(id);
+  const { redis } = job.definition;
+  if (flags.redis !== undefined && redis !== withoutPassword(flags.redis))
+    throw invalidInput(`the queue of the job ${id} is ${redis ?? "the data folder of this machine"}`, "leave --redis out");
+  await runHere(async () => job, store, { ...flags, ...omitUndefined({ redis: flags.redis ?? redis }) }, terminal);
 }
 
 async function toDefinition(task: string, flags: RunFlags, { directory }: Terminal): Promise<JobDefinition> {
@@ -138,16 +98,26 @@ async function findOrCreate(store: JobStore, id: string, definition: JobDefiniti
   const now = await inputFacts(definition.input.path);
   const isUnchanged = now.inputBytes === inputBytes && now.inputTime === inputTime;
   if (status === "done" && isUnchanged)
-    throw invalidInput(`the job ${id} is done, and its input has not changed since`, `inferyard jobs remove ${id} lets it run again`);
+    throw invalidInput(
+      `the job ${id} is done, and its input has not changed since`,
+      `inferyard jobs remove ${id} lets it run again`,
+    );
   await store.remove(id);
   return await store.create(id, definition);
 }
 
-/** Runs a job with its workers until it is done, and prints how it ended. A signal pauses it. */
-async function runHere(job: Job, store: JobStore, flags: ResumeFlags, terminal: Terminal): Promise<void> {
+/** Runs a job with its workers until it is done, and prints how it ended. A signal pauses it. `getJob`: called once the queue is reached. */
+async function runHere(getJob: () => Promise<Job>, store: JobStore, flags: ResumeFlags, terminal: Terminal): Promise<void> {
   terminal.runUntilSignal?.();
-  const address = queueAddress(store, flags.redis, terminal);
-  const queue = await openQueue(address);
+  const queue = await openQueue(queueAddress(store, flags.redis, terminal));
+  try {
+    await runOn(queue, await getJob(), store, flags, terminal);
+  } finally {
+    await queue.close();
+  }
+}
+
+async function runOn(queue: ChunkQueue, job: Job, store: JobStore, flags: ResumeFlags, terminal: Terminal): Promise<void> {
   const count = flags.workers ?? (job.definition.work.task === "generate" ? 1 : availableParallelism());
   let workers: WorkerProcesses | undefined;
   const notes = new ProgressNotes(job, flags, terminal);
@@ -166,7 +136,6 @@ async function runHere(job: Job, store: JobStore, flags: ResumeFlags, terminal: 
   } finally {
     notes.clear();
     await workers?.close();
-    await queue.close();
   }
 }
 
@@ -174,7 +143,7 @@ async function runHere(job: Job, store: JobStore, flags: ResumeFlags, terminal: 
 function workerCommand(count: number, { redis, config, quiet }: ResumeFlags, { environment, directory }: Terminal) {
   const args = [
     ...process.execArgv,
-    process.argv[1] ?? "",
+    fileURLToPath(new URL("../../index.ts", import.meta.url)),
     "jobs",
     "work",
     ...(redis === undefined ? [] : ["--redis", withoutPassword(redis)]),

@@ -1,5 +1,6 @@
 import { type Command, Option } from "commander";
 import { accelerators } from "../../../backends/xla/plugins/accelerators.ts";
+import { llamaAccelerators } from "../../../libraries/npm/engine-packages.ts";
 import type { DeviceState } from "../../../contract/backend.ts";
 import { invalidInput } from "../../../contract/errors.ts";
 import type { BackendReport } from "../../../runtime/reports.ts";
@@ -37,19 +38,24 @@ const flagsOfActions: Readonly<Record<string, readonly (typeof actions)[number][
 /** Defines the command `backends`. */
 export function defineBackends(command: Command, terminal: Terminal): void {
   command
-    .argument("[action]", "list (the default); install or remove: a plugin of a backend, in the data folder")
-    .argument("[backend]", "with install and remove: the backend, which is xla");
+    .argument("[action]", "list (the default); install or remove: the library of a backend, in the data folder")
+    .argument(
+      "[backend]",
+      "with install and remove: xla, onnx, llamacpp, or koffi (which xla and library call libraries through)",
+    );
   addSettingFlags(command, ["library"])
     .option("--run", "test each one with a tiny run, as doctor does, instead of checking its presence")
     .option("--verbose", "list every location in which plugins were looked for")
-    .option("--installed", "list the plugins in the data folder instead")
+    .option("--installed", "list what is installed in the data folder instead")
     .addOption(
-      new Option(
-        "--accelerator <name>",
-        "with install and remove: what the plugin computes on (install: cpu by default)",
-      ).choices(accelerators),
+      new Option("--accelerator <name>", "with install and remove: what it computes on (install: cpu by default)").choices([
+        ...new Set([...accelerators, ...llamaAccelerators]),
+      ]),
     )
-    .option("--from <source>", "with install: a wheel, a folder of wheels, or the URL of an index, in place of pip's settings")
+    .option(
+      "--from <source>",
+      "with install: a file or a folder of packages, or the URL of an index or a registry, in place of pip's or npm's settings",
+    )
     .addOption(new Option("--offline", "with install: disable downloads"))
     .action(async (action: string = "list", backend: string | undefined, flags: BackendFlags) => {
       const chosen = actions.find((each) => each === action);

@@ -1,5 +1,6 @@
 /** The families of kernels that have machine code: one table, by the name of the family. */
 import { required } from "../../../contract/checked.ts";
+import type { MachineFamilyName } from "../../../kernels/machine-families.ts";
 import type { X64Level } from "../../../kernels/simd-levels.ts";
 import type { Kernel } from "../wasm/kernel.ts";
 import { machineBlockMatmul } from "./blocks/block-matmul.ts";
@@ -26,7 +27,7 @@ interface MachineFamily {
   scratchBytes?(request: object): number;
 }
 
-const families: Readonly<Record<string, MachineFamily>> = {
+const families: Readonly<Record<MachineFamilyName, MachineFamily>> = {
   matmul: { generate: machineMatmul },
   "batched-matmul": { generate: machineBatchedMatmul },
   "byte-matmul": { generate: machineByteMatmul },
@@ -82,5 +83,5 @@ export function machineScratchBytes(family: string, request: object): number {
 }
 
 function getFamily(name: string): MachineFamily {
-  return required(families[name], `the machine code of "${name}"`);
+  return required((families as Readonly<Record<string, MachineFamily>>)[name], `the machine code of "${name}"`);
 }

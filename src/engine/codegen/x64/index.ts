@@ -1,4 +1,4 @@
-/** Kernels as x86-64 machine code. A page gets another module in the place of this one, without any: import nothing else of this folder from outside of it. */
+/** Kernels as x86-64 machine code. A page gets another module in the place of this one, without any, so that nothing that a page has may import the others of this folder. */
 export { hasMachineBlockMatmul } from "./blocks/block-matmul.ts";
 export { usesChannelPanels } from "./convolution/conv2d.ts";
 export { hasColumnGather } from "./movement/gather-columns.ts";

@@ -137,6 +137,14 @@ export class KernelChecks {
     return this.#machineChecks.findProblem(family, level);
   }
 
+  /** Checks all functions of a kernel family in machine code that were not checked before. Returns what is wrong; undefined if all are right. */
+  checkMachineFamily(family: string, level: X64Level): string | undefined {
+    const names = new Set(this.#familyCases(family).map(({ name }) => name));
+    const functions = family === "elementwise" ? elementwiseFunctions() : [...names].map((name): KernelFunction => ({ name }));
+    this.checkMachineCode(functions, level);
+    return this.findMachineProblem(family, level);
+  }
+
   /** Runs the self-tests of all kernels for a format that can be called here and were not tested before. */
   testBlockKernels(blocks: Pick<QuantizedBlocks, "type" | "format">): void {
     for (const { id } of this.#blockKernels.callable(blocks)) this.check([{ name: id, blocks }]);

@@ -32,10 +32,7 @@ export function requestBodies(settings: ServerSettings, turns: ClientTurns): Mid
     const reservation = budget.reservation(context.get("client"));
     const body = new RequestBody(context, limits, reservation, largeBodies);
     context.set("body", body);
-    Object.defineProperties(context.req.bodyCache, {
-      text: { get: () => body.text(), enumerable: true },
-      arrayBuffer: { get: () => body.arrayBuffer(), enumerable: true },
-    });
+    Object.assign(context.req, { bodyCache: new CheckedBodyCache(body) }); // whose type says that texts are not promised
     try {
       body.refuseAnnounced();
       const isJson = /json/i.test(context.req.header("content-type") ?? "");
@@ -49,6 +46,29 @@ export function requestBodies(settings: ServerSettings, turns: ClientTurns): Mid
     }
   };
 }
+
+/**
+ * The cache in which the framework's readers of bodies look first. A class: accessors that are defined on an object of each request are kept by V8, with all that
+ * they refer to, until the next collection of the whole heap.
+ */
+class CheckedBodyCache {
+  readonly #body: RequestBody;
+
+  constructor(body: RequestBody) {
+    this.#body = body;
+  }
+
+  get text(): Promise<string> {
+    return this.#body.text();
+  }
+
+  get arrayBuffer(): Promise<ArrayBuffer> {
+    return this.#body.arrayBuffer();
+  }
+}
+
+// A reader of another form, such as JSON, takes the first member that `for in` finds.
+for (const name of ["text", "arrayBuffer"]) Object.defineProperty(CheckedBodyCache.prototype, name, { enumerable: true });
 
 /** Types that clients say by themselves: `curl -d` and simple HTTP libraries the first, others the second for bodies of which they know nothing. */
 const unmeantTypes: ReadonlySet<string> = new Set(["application/x-www-form-urlencoded", "application/octet-stream"]);

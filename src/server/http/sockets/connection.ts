@@ -32,8 +32,8 @@ export class Connection implements Reader {
   hadRequest = false;
   /** The socket; with TLS, the TLS socket once the handshake is done. */
   socket: Socket;
-  /** Responses that are not completely written, in the order of their requests. */
-  readonly #open = new Set<OpenResponse>();
+  /** Responses that are not completely written, in the order of their requests. No set: V8 keeps what was in one for long. */
+  readonly #open: OpenResponse[] = [];
   readonly #pending: PendingRequests;
   readonly #waiting = new Map<OpenResponse, (isOpen: boolean) => void>();
   /** The first request beyond `maxPipelined`. */
@@ -51,17 +51,17 @@ export class Connection implements Reader {
 
   /** Number of requests without a complete response. */
   get open(): number {
-    return this.#open.size;
+    return this.#open.length;
   }
 
   /** Registers a request by its response object. */
   begin(response: OpenResponse): void {
     if (this.#isClosed) return; // Node.js still parses what arrived before the end
     this.hadRequest = true;
-    this.#open.add(response);
+    this.#open.push(response);
     this.#pending.count += 1;
-    if (this.#open.size > maxPending) return this.destroy();
-    if (this.#open.size <= (this.#pending.count > maxTotalPending ? maxPipelinedWhenFull : maxPipelined)) return;
+    if (this.open > maxPending) return this.destroy();
+    if (this.open <= (this.#pending.count > maxTotalPending ? maxPipelinedWhenFull : maxPipelined)) return;
     this.#excess ??= response;
     this.socket.pause(); // what is after it is not read
   }
@@ -82,7 +82,11 @@ export class Connection implements Reader {
 
   /** The response is complete, or never will be. */
   end(response: OpenResponse): void {
-    if (this.#open.delete(response)) this.#pending.count -= 1;
+    const at = this.#open.indexOf(response);
+    if (at !== -1) {
+      this.#open.splice(at, 1);
+      this.#pending.count -= 1;
+    }
     const [next] = this.#open;
     if (next !== undefined) this.#resolve(next, true);
   }
@@ -92,16 +96,15 @@ export class Connection implements Reader {
    * one request computed or unread. False if the connection is closed.
    */
   waitForTurn(response: OpenResponse): Promise<boolean> | boolean {
-    if (!this.#open.has(response)) return false;
-    const [first] = this.#open;
-    if (first === response) return true;
+    if (this.#open[0] === response) return true;
+    if (!this.#open.includes(response)) return false;
     return new Promise((resolve) => this.#waiting.set(response, resolve));
   }
 
   /** The client has ended its side of the connection: closes it unless a response is to be written that the client still takes. */
   halfClosed(): void {
     if (this.open === 0) return; // Node.js closes it
-    const stop = probeClient(() => [...this.#open][0]);
+    const stop = probeClient(() => this.#open[0]);
     if (stop === undefined) this.destroy();
     else this.#stopProbing = stop;
   }
@@ -116,8 +119,8 @@ export class Connection implements Reader {
   forget(): void {
     this.#isClosed = true;
     this.#stopProbing();
-    this.#pending.count -= this.#open.size;
-    this.#open.clear();
+    this.#pending.count -= this.open;
+    this.#open.length = 0;
     for (const response of this.#waiting.keys()) this.#resolve(response, false);
   }
 

@@ -15,14 +15,7 @@ export const openAi: Protocol = {
   errors: openAiErrors,
   prefixes: ["/v1", "/openai"],
   routes: (service) =>
-    [
-      modelRoutes,
-      embeddingRoutes,
-      chatRoutes,
-      completionRoutes,
-      responseRoutes,
-      audioRoutes,
-      fileRoutes,
-      batchRoutes,
-    ].flatMap((of) => of(service)),
+    [modelRoutes, embeddingRoutes, chatRoutes, completionRoutes, responseRoutes, audioRoutes, fileRoutes, batchRoutes].flatMap(
+      (of) => of(service),
+    ),
 };

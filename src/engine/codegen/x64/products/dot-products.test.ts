@@ -25,7 +25,11 @@ describe.each(x64Levels.filter((level) => level !== "AVX-512 VNNI"))("dot produc
           const batchStrides = (matrix: number) => (batch.length === 2 ? [batch[1]! * matrix, matrix] : batch.map(() => matrix));
           const [aRow, bColumn] = [k + aGap - 1, k + bGap - 1];
           const request: BatchedMatmulRequest = {
-            ...{ m, n, k, batch, alpha },
+            m,
+            n,
+            k,
+            batch,
+            alpha,
             a: { row: aRow, column: 1, batch: batchStrides(m * aRow) },
             b: { row: 1, column: bColumn, batch: batchStrides(n * bColumn) },
             c: { row: n, column: 1, batch: batchStrides(m * n) },

@@ -25,7 +25,7 @@ beforeEach(async () => {
   open();
 });
 afterEach(async () => {
-  await Promise.all(opened.splice(0).map(({ service }) => service.batches?.close()));
+  for (const { service } of opened.splice(0)) await service.batches?.close();
   await rm(folder, { recursive: true });
 });
 
@@ -56,7 +56,11 @@ const request = (id: string, body: object, url = "/v1/embeddings"): string =>
 /** Runs a batch of these lines to its end. */
 async function run(lines: readonly string[]): Promise<Body> {
   const { body: file } = await upload(lines.join("\n"));
-  const { body: batch } = await post("/v1/batches", { input_file_id: file.id, endpoint: "/v1/embeddings", completion_window: "24h" });
+  const { body: batch } = await post("/v1/batches", {
+    input_file_id: file.id,
+    endpoint: "/v1/embeddings",
+    completion_window: "24h",
+  });
   return await ended(batch.id);
 }
 async function ended(id: string): Promise<Body> {
@@ -72,7 +76,11 @@ async function ended(id: string): Promise<Body> {
 
 describe("files", () => {
   it("are uploaded, listed, read and deleted", async () => {
-    const { body: file } = await upload("é\n", { purpose: "user_data", "expires_after[anchor]": "created_at", "expires_after[seconds]": "3600" });
+    const { body: file } = await upload("é\n", {
+      purpose: "user_data",
+      "expires_after[anchor]": "created_at",
+      "expires_after[seconds]": "3600",
+    });
     expect(file).toMatchObject({ object: "file", bytes: 3, filename: "in.jsonl", purpose: "user_data", status: "processed" });
     expect((file["expires_at"] as number) - (file["created_at"] as number)).toBe(3600);
     const { body: other } = await upload("{}");
@@ -82,7 +90,11 @@ describe("files", () => {
     expect(page["has_more"]).toBe(true);
     expect((await call(`/v1/files?order=asc&after=${String(page["last_id"])}`)).body["has_more"]).toBe(false);
     expect(await content(file.id)).toBe("é\n");
-    expect((await call(`/v1/files/${file.id}`, { method: "DELETE" })).body).toEqual({ id: file.id, object: "file", deleted: true });
+    expect((await call(`/v1/files/${file.id}`, { method: "DELETE" })).body).toEqual({
+      id: file.id,
+      object: "file",
+      deleted: true,
+    });
     expect((await call(`/v1/files/${file.id}`)).status).toBe(404);
     expect(await readdir(join(folder, "files"))).toHaveLength(2);
   });
@@ -90,11 +102,16 @@ describe("files", () => {
   it("are refused where they are not files of this client, or too large", async () => {
     expect((await call("/v1/files/file-..%2f..%2fetc")).body.error).toMatchObject({ code: "not_found" });
     expect((await upload("x", { purpose: "fine-tune" })).body.error).toMatchObject({ param: "purpose" });
-    expect((await upload("x", { purpose: "batch", "expires_after[seconds]": "1" })).body.error).toMatchObject({ param: "expires_after" });
+    expect((await upload("x", { purpose: "batch", "expires_after[seconds]": "1" })).body.error).toMatchObject({
+      param: "expires_after",
+    });
     expect((await post("/v1/files")).status).toBe(415);
     expect((await call("/v1/files?after=file-x")).status).toBe(404);
     open({ maxFilesBytes: 3 });
-    expect((await upload("four")).body.error).toMatchObject({ code: "limit_exceeded", message: expect.stringContaining("maxFilesBytes") as string });
+    expect((await upload("four")).body.error).toMatchObject({
+      code: "limit_exceeded",
+      message: expect.stringContaining("maxFilesBytes") as string,
+    });
     open({ maxBodyBytes: 10 });
     expect((await upload("more than ten")).status).toBe(413);
     handler = createHandler(runtime);
@@ -104,17 +121,21 @@ describe("files", () => {
   it("are seen by the key that made them alone", async () => {
     const keyOf = (name: string) => ({ name, role: "reader" as const, sha256: createHash("sha256").update(name).digest("hex") });
     open({ keys: [keyOf("one"), keyOf("two")] });
-    const [one, two] = ["one", "two"].map((key) => ({ authorization: `Bearer ${key}` }));
-    const { body: file } = await upload(request("a", { input: "x" }), { purpose: "batch" }, one!);
-    expect((await call(`/v1/files/${file.id}`, { headers: two! })).status).toBe(404);
+    const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
+    const [one, two] = [bearer("one"), bearer("two")];
+    const { body: file } = await upload(request("a", { input: "x" }), { purpose: "batch" }, one);
+    expect((await call(`/v1/files/${file.id}`, { headers: two })).status).toBe(404);
     const made = { input_file_id: file.id, endpoint: "/v1/embeddings", completion_window: "24h" };
-    expect((await post("/v1/batches", made, two!)).status).toBe(404);
-    const { body: batch } = await post("/v1/batches", made, one!);
-    await vi.waitFor(async () => expect((await call(`/v1/batches/${batch.id}`, { headers: one! })).body.status).toBe("completed"), {
-      timeout: 10_000,
-    });
-    expect((await call(`/v1/batches/${batch.id}`, { headers: two! })).status).toBe(404);
-    expect((await call("/v1/batches", { headers: two! })).body["data"]).toEqual([]);
+    expect((await post("/v1/batches", made, two)).status).toBe(404);
+    const { body: batch } = await post("/v1/batches", made, one);
+    await vi.waitFor(
+      async () => expect((await call(`/v1/batches/${batch.id}`, { headers: one })).body.status).toBe("completed"),
+      {
+        timeout: 10_000,
+      },
+    );
+    expect((await call(`/v1/batches/${batch.id}`, { headers: two })).status).toBe(404);
+    expect((await call("/v1/batches", { headers: two })).body["data"]).toEqual([]);
   });
 });
 
@@ -133,7 +154,11 @@ describe("a batch", () => {
       request_counts: { total: 3, completed: 2, failed: 1 },
       completion_window: "24h",
     });
-    const parse = (text: string) => text.split("\n").slice(0, -1).map((line) => JSON.parse(line) as Record<string, unknown>);
+    const parse = (text: string) =>
+      text
+        .split("\n")
+        .slice(0, -1)
+        .map((line) => JSON.parse(line) as Record<string, unknown>);
     const results = parse(await content(batch["output_file_id"]));
     expect(results.map(({ custom_id }) => custom_id)).toEqual(["one", "three"]);
     const { body: direct } = await post("/v1/embeddings", { input: "a text", dimensions: 4 });
@@ -175,7 +200,10 @@ describe("a batch", () => {
     const [done, cancelled] = [await ended(left.id), await ended(second.id)];
     expect(cancelled).toMatchObject({ status: "cancelled" });
     expect(done).toMatchObject({ status: "completed", request_counts: { total: 200, completed: 200, failed: 0 } });
-    const ids = (await content(done["output_file_id"])).split("\n").slice(0, -1).map((line) => (JSON.parse(line) as { custom_id: string }).custom_id);
+    const ids = (await content(done["output_file_id"]))
+      .split("\n")
+      .slice(0, -1)
+      .map((line) => (JSON.parse(line) as { custom_id: string }).custom_id);
     expect(ids).toEqual(lines.map((_line, index) => `r${index}`));
   });
 

@@ -45,9 +45,12 @@ const batchSchema = z
 
 const createSchema = z
   .object({
-    input_file_id: z.string().max(64).openapi({
-      description: `A file with the purpose \`batch\`: a line {"custom_id", "method": "POST", "url", "body"} for each of at most ${maxRequests} requests`,
-    }),
+    input_file_id: z
+      .string()
+      .max(64)
+      .openapi({
+        description: `A file with the purpose \`batch\`: a line {"custom_id", "method": "POST", "url", "body"} for each of at most ${maxRequests} requests`,
+      }),
     endpoint: z.enum(endpoints),
     completion_window: z.literal("24h"),
     metadata: z
@@ -123,7 +126,8 @@ export function batchRoutes(service: Service): Route[] {
 }
 
 function toJson(batch: BatchRecord): z.infer<typeof batchSchema> {
-  const { id, endpoint, errors, inputFile, status, hasOutput, hasErrors, outputId, errorId, created, expires, counts, metadata } = batch;
+  const { id, endpoint, errors, inputFile, status, hasOutput, hasErrors, outputId, errorId, created, expires, counts, metadata } =
+    batch;
   const at = (reached: BatchStatus): number | null => batch.times[reached] ?? null;
   return {
     id,

@@ -129,8 +129,9 @@ async function upload(service: Service, context: Context<Env>): Promise<StoredFi
       remedy: "send multipart/form-data with the content in the field file, and purpose",
     });
   const { fields, files } = await readForm(context);
-  const [file] = files.filter(({ field }) => field === "file");
-  if (file === undefined || files.length > 1) throw invalidInput("the form must have one file, in the field file", undefined, { path: ["file"] });
+  const file = files.find(({ field }) => field === "file");
+  if (file === undefined || files.length > 1)
+    throw invalidInput("the form must have one file, in the field file", undefined, { path: ["file"] });
   const { purpose } = fields;
   if (!purposes.some((known) => known === purpose))
     throw invalidInput(`purpose must be one of ${purposes.join(", ")}`, undefined, { path: ["purpose"] });
@@ -148,7 +149,9 @@ function readExpiry(fields: Readonly<Record<string, string>>): number | undefine
   if (anchor === undefined && seconds === undefined) return undefined;
   const time = Number(seconds);
   if (anchor !== "created_at" || !Number.isInteger(time) || time < 3600 || time > 2_592_000)
-    throw invalidInput("expires_after has the anchor created_at and from 3600 to 2592000 seconds", undefined, { path: ["expires_after"] });
+    throw invalidInput("expires_after has the anchor created_at and from 3600 to 2592000 seconds", undefined, {
+      path: ["expires_after"],
+    });
   return nowSeconds() + time;
 }
 

@@ -25,6 +25,7 @@ export function pageOf<Item extends { readonly id: string }>(
   { after, limit }: { readonly after?: string | undefined; readonly limit: number },
 ): { readonly items: readonly Item[]; readonly hasMore: boolean } {
   const start = after === undefined ? 0 : all.findIndex(({ id }) => id === after) + 1;
-  if (after !== undefined && start === 0) throw new InferyardError("NOT_FOUND", `there is no ${JSON.stringify(after.slice(0, 80))} in this list`);
+  if (after !== undefined && start === 0)
+    throw new InferyardError("NOT_FOUND", `there is no ${JSON.stringify(after.slice(0, 80))} in this list`);
   return { items: all.slice(start, start + limit), hasMore: all.length > start + limit };
 }

@@ -71,7 +71,13 @@ export function blockMatmul(request: BlockMatmulRequest): Kernel {
   return defineKernel({
     family: "block-matmul",
     request: {
-      ...{ rows: isRow ? 1 : { tailRows, hasBlocks: rowBlocks > 0 }, n, k, format: layout, bias, activation, residual },
+      rows: isRow ? 1 : { tailRows, hasBlocks: rowBlocks > 0 },
+      n,
+      k,
+      format: layout,
+      bias,
+      activation,
+      residual,
       machineLevel, // so that machine code that is kept is not taken for a product that WebAssembly is to compute
     },
     dynamicSizes: { rowBlocks },

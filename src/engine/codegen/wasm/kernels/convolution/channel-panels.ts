@@ -21,24 +21,38 @@ export function channelPanelsLength({ groups, outputs, depth }: ChannelPanelShap
 }
 
 /** Packs weights [groups * outputs, depth], row-major, into `packed`, which must have `channelPanelsLength` elements. */
-export function packChannelPanels(packed: Float32Array, weights: ArrayLike<number>, shape: ChannelPanelShape): void {
-  const { groups, outputs, depth } = shape;
-  let place = 0;
-  for (let group = 0; group < groups; group += 1)
-    for (let first = 0; first < outputs; first += panelChannels)
-      for (let row = 0; row < depth; row += 1)
-        for (let channel = first; channel < first + panelChannels; channel += 1, place += 1)
-          packed[place] = channel < outputs ? (weights[(group * outputs + channel) * depth + row] as number) : 0;
+export function packChannelPanels(packed: Float32Array, weights: Float32Array, shape: ChannelPanelShape): void {
+  if (shape.outputs % panelChannels > 0) packed.fill(0);
+  forChannels(shape, (row, place) => copyStrided(packed, place, panelChannels, weights, row, 1, shape.depth));
 }
 
 /** Unpacks weights packed by `packChannelPanels` and returns them as [groups * outputs, depth], row-major. */
-export function unpackChannelPanels(packed: Float32Array, { groups, outputs, depth }: ChannelPanelShape): Float32Array {
-  const weights = new Float32Array(groups * outputs * depth);
+export function unpackChannelPanels(packed: Float32Array, shape: ChannelPanelShape): Float32Array {
+  const weights = new Float32Array(shape.groups * shape.outputs * shape.depth);
+  forChannels(shape, (row, place) => copyStrided(weights, row, 1, packed, place, panelChannels, shape.depth));
+  return weights;
+}
+
+/** Calls `visit` with the index of each channel's first weight, and with its index in the panels. */
+function forChannels({ groups, outputs, depth }: ChannelPanelShape, visit: (row: number, place: number) => void): void {
   const groupLength = Math.ceil(outputs / panelChannels) * panelChannels * depth;
   for (let channel = 0; channel < groups * outputs; channel += 1) {
-    const [group, inGroup] = [Math.floor(channel / outputs), channel % outputs];
-    const from = group * groupLength + Math.floor(inGroup / panelChannels) * panelChannels * depth + (inGroup % panelChannels);
-    for (let row = 0; row < depth; row += 1) weights[channel * depth + row] = packed[from + row * panelChannels] as number;
+    const inGroup = channel % outputs;
+    const lane = inGroup % panelChannels;
+    visit(channel * depth, Math.floor(channel / outputs) * groupLength + (inGroup - lane) * depth + lane);
   }
-  return weights;
+}
+
+/** Copies `count` elements; strides are in elements. A function of its own, which is optimized after the first channels. */
+function copyStrided(
+  to: Float32Array,
+  toStart: number,
+  toStride: number,
+  from: Float32Array,
+  fromStart: number,
+  fromStride: number,
+  count: number,
+): void {
+  for (let index = 0; index < count; index += 1)
+    to[toStart + index * toStride] = from[fromStart + index * fromStride] as number;
 }

@@ -1,5 +1,5 @@
 /** What the kernels for quantized weights are on this machine: their self-tests, and how fast they are. */
-import { InferyardError } from "../../contract/errors.ts";
+import { InferyardError } from "../../../contract/errors.ts";
 import {
   activationRowBytes,
   blockLayout,
@@ -13,19 +13,22 @@ import {
   quantizeActivations,
   wasmHost,
   wasmPageBytes,
-} from "../../engine/codegen/wasm/index.ts";
-import { v128, i32x4 } from "../../engine/codegen/wasm/assembler/vector.ts";
-import { defineKernel } from "../../engine/codegen/wasm/kernel.ts";
-import { type MachineCode, generateMachineKernels, withMachineCode } from "../../engine/codegen/x64/index.ts";
-import { enableRelaxedSimd, withOptimizingCompiler } from "../../engine/codegen/wasm/v8-flags.ts";
-import { detectWasmFeatures, KernelChecks } from "../../engine/index.ts";
-import type { BlockFormat } from "../../formats/gguf/blocks/block-format.ts";
-import type { KernelEntry, KernelSelfTest } from "../../kernels/kernel-entry.ts";
-import { knownAnswer } from "../../kernels/known-answers.ts";
-import { multipliedFormats } from "../../kernels/registry.ts";
-import { multiplyScalar } from "../../kernels/scalar-product.ts";
-import type { KernelMachine, X64Level } from "../../kernels/simd-levels.ts";
-import { openMachineCode } from "./machine-code/machine-code.ts";
+} from "../../../engine/codegen/wasm/index.ts";
+import { v128, i32x4 } from "../../../engine/codegen/wasm/assembler/vector.ts";
+import { defineKernel } from "../../../engine/codegen/wasm/kernel.ts";
+import { type MachineCode, generateMachineKernels, withMachineCode } from "../../../engine/codegen/x64/index.ts";
+import { enableRelaxedSimd, withOptimizingCompiler } from "../../../engine/codegen/wasm/v8-flags.ts";
+import { detectWasmFeatures, KernelChecks } from "../../../engine/index.ts";
+import type { BlockFormat } from "../../../formats/gguf/blocks/block-format.ts";
+import type { KernelEntry, KernelSelfTest } from "../../../kernels/kernel-entry.ts";
+import { knownAnswer } from "../../../kernels/known-answers.ts";
+import type { MachineFamilyName } from "../../../kernels/machine-families.ts";
+import { multipliedFormats } from "../../../kernels/registry.ts";
+import { multiplyScalar } from "../../../kernels/scalar-product.ts";
+import type { KernelMachine, X64Level } from "../../../kernels/simd-levels.ts";
+import { openMachineCode } from "../machine-code/machine-code.ts";
+import { type FamilySpeed, type ProcessorPeaks, measureFamily, measurePeaks } from "./family-speeds.ts";
+import { timeCalls } from "./time-calls.ts";
 
 /** Speed of a kernel that multiplies a matrix by a vector. */
 export interface KernelSpeed {
@@ -39,9 +42,6 @@ export interface KernelSpeed {
 export const measuredSize = 4096;
 /** Copies of the weights take this much memory together, so that they do not fit into caches. */
 const measuredBytes = 96 * 2 ** 20;
-const minCalls = 3;
-const warmUpMs = 500;
-const budgetMs = 400;
 
 /** Tests and measures the kernels of this process. */
 export class NativeKernels {
@@ -66,6 +66,33 @@ export class NativeKernels {
   /** WebAssembly features of this process. */
   get wasm(): KernelMachine["wasm"] {
     return this.#features;
+  }
+
+  /** The level of machine code that models use here; undefined where they use none. */
+  get machineLevel(): X64Level | undefined {
+    return this.#machine?.level;
+  }
+
+  /**
+   * The result of the known-answer tests of a family of kernels in machine code; undefined if there is no machine code here. `level`: one that the processor has.
+   * Default: the highest.
+   */
+  testFamily(family: MachineFamilyName, level: X64Level | undefined = this.machineLevel): KernelSelfTest | undefined {
+    if (this.#machine === undefined || level === undefined) return undefined;
+    const start = performance.now();
+    const problem = this.#checks.checkMachineFamily(family, level);
+    const milliseconds = performance.now() - start;
+    return problem === undefined ? { passed: true, milliseconds } : { passed: false, problem, milliseconds };
+  }
+
+  /** Measures what this processor reaches at best; undefined if there is no machine code here. */
+  measurePeaks(): ProcessorPeaks | undefined {
+    return this.#machine && measurePeaks(this.#machine);
+  }
+
+  /** Measures a family of kernels in machine code on one thread; undefined if it has none here. */
+  measureFamily(family: MachineFamilyName, peaks: ProcessorPeaks): FamilySpeed | undefined {
+    return this.#machine && measureFamily(family, this.#machine, peaks);
   }
 
   /** The result of a kernel's known-answer test, which runs once; undefined if it cannot be called here. */
@@ -95,7 +122,7 @@ export class NativeKernels {
   measureMemory(): number {
     const { memory, run } = this.#compile([readingKernel], measuredBytes + wasmPageBytes);
     new Uint8Array(memory.buffer).fill(1);
-    const { best } = timed(() => run(readingKernel, [wasmPageBytes, 0]));
+    const { best } = timeCalls(() => run(readingKernel, [wasmPageBytes, 0]));
     return measuredBytes / best / 1e6;
   }
 
@@ -179,21 +206,8 @@ function sample(format: BlockFormat, size: number): { readonly weights: Uint8Arr
 }
 
 function getSpeed(call: (index: number) => void, bytes: number): KernelSpeed {
-  const { median } = timed(call);
+  const { median } = timeCalls(call);
   return { milliseconds: median, gigabytesPerSecond: bytes / median / 1e6 };
-}
-
-/** Times calls for a while, in milliseconds, after a while in which V8 optimizes their code. */
-function timed(call: (index: number) => void): { readonly median: number; readonly best: number } {
-  for (const started = performance.now(); performance.now() - started < warmUpMs;) call(0);
-  const times: number[] = [];
-  for (const started = performance.now(); times.length < minCalls || performance.now() - started < budgetMs;) {
-    const start = performance.now();
-    call(times.length + 1);
-    times.push(performance.now() - start);
-  }
-  const sorted = times.toSorted((a, b) => a - b);
-  return { median: sorted[sorted.length >> 1] ?? 0, best: sorted[0] ?? 0 };
 }
 
 /** Reads memory in eight streams of 16 bytes, and writes the sum of what it read. */

@@ -18,7 +18,7 @@ const largeSize = 64;
  * Traces a program without weights, and returns the sizes of its free dimensions that it was traced with. Throws the errors of `traceProgram`, and INPUT_INVALID for sizes
  * that are none.
  */
-export function checkDefinition(program: Omit<Program, "exampleSizes">, { sizes = {} }: DefinitionOptions): Sizes {
+export function checkProgram(program: Omit<Program, "exampleSizes">, { sizes = {} }: DefinitionOptions): Sizes {
   const names = freeDimensions(program);
   checkSizes(names, sizes);
   const open = program.open();
