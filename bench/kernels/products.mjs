@@ -44,7 +44,11 @@ function best(call) {
   return fastest / 1000;
 }
 
-const peaks = measurePeaks(machineCode);
+// Others on the machine slow single measurements down: the best of three.
+const measuredPeaks = [1, 2, 3].map(() => measurePeaks(machineCode));
+const peaks = Object.fromEntries(
+  Object.keys(measuredPeaks[0]).map((name) => [name, Math.max(...measuredPeaks.map((each) => each[name]))]),
+);
 const top = 2e9 * peaks.floatGigaMultiplyAdds;
 const bars = [];
 const streamed = [];
