@@ -49,7 +49,7 @@ export const openMachineCode: (() => MachineCodeSource) | undefined = () => {
   return {
     features,
     level,
-    create: (wanted = level, cache = undefined) => createMachineCode(addon, wanted, cache),
+    create: (wanted = level, cache) => createMachineCode(addon, wanted, cache),
     async openCache(identity) {
       const folder = await openObjectFolder();
       return folder && ((wanted) => createObjectCache(folder, identity, wanted));
