@@ -90,6 +90,9 @@ class Coordinator {
   #state: JobState;
   #since = performance.now();
   #checkpoint = 0;
+  /** The record that is being written beside the merging of results: a flush takes seconds on a busy disk. Resolves with what went wrong. */
+  #recording: Promise<unknown> | undefined;
+  #recordProblem: unknown;
 
   private constructor(job: Job, parts: CoordinatorParts, output: GrowingFile, failed: GrowingFile) {
     this.#job = job;
@@ -167,7 +170,11 @@ class Coordinator {
   }
 
   async #check(): Promise<JobState | undefined> {
-    await this.#record();
+    if (this.#recordProblem !== undefined) throw this.#recordProblem;
+    this.#checkpoint = performance.now();
+    this.#recording ??= this.#write()
+      .catch((error: unknown) => (this.#recordProblem = error))
+      .finally(() => (this.#recording = undefined));
     const request = await this.#parts.store.takeRequest(this.#job.id);
     if (request !== undefined) return await this.end(request === "pause" ? "paused" : "cancelled");
     this.#parts.checkWorkers?.();
@@ -203,20 +210,27 @@ class Coordinator {
     };
   }
 
-  /** Flushes what is merged, records it, and removes it from the queue. */
+  /** Records what is merged, once no other record is being written. */
   async #record(): Promise<JobState> {
-    await this.#output.flush();
-    await this.#failed.flush();
+    await this.#recording;
+    return await this.#write();
+  }
+
+  /** Flushes what is merged now, records it, and removes it from the queue. */
+  async #write(): Promise<JobState> {
     const now = performance.now();
-    this.#state = { ...this.#state, milliseconds: Math.round(this.#state.milliseconds + now - this.#since) };
+    const state = { ...this.#state, milliseconds: Math.round(this.#state.milliseconds + now - this.#since) };
+    const merged = this.#merged;
+    this.#state = state;
     this.#since = now;
     this.#checkpoint = now;
-    await this.#parts.store.save(this.#job.id, this.#state);
-    const merged = this.#merged;
     this.#merged = [];
+    await this.#output.flush();
+    await this.#failed.flush();
+    await this.#parts.store.save(this.#job.id, state);
     if (merged.length > 0) await this.#parts.queue.remove(merged);
-    this.#parts.onState?.(this.#state);
-    return this.#state;
+    this.#parts.onState?.(state);
+    return state;
   }
 
   async #finish(): Promise<JobState> {
