@@ -1,6 +1,6 @@
 /**
  * Runs one job: cuts its input into chunks, keeps a bounded number of them in the queue, and appends their results in the order of the input. What is merged is
- * recorded after it is flushed, and only then leaves the queue, so that a kill at any moment loses no row and writes none twice.
+ * recorded, and only then leaves the queue, so that a kill at any moment loses no row and writes none twice.
  */
 import { rename } from "node:fs/promises";
 import { InferyardError, invalidInput } from "../../contract/errors.ts";
@@ -90,7 +90,7 @@ class Coordinator {
   #state: JobState;
   #since = performance.now();
   #checkpoint = 0;
-  /** The record that is being written beside the merging of results: a flush takes seconds on a busy disk. Resolves with what went wrong. */
+  /** The record that is being written beside the merging of results. */
   #recording: Promise<unknown> | undefined;
   #recordProblem: unknown;
 
@@ -210,13 +210,15 @@ class Coordinator {
     };
   }
 
-  /** Records what is merged, once no other record is being written. */
+  /** Flushes the files and records what is merged, once no other record is being written. */
   async #record(): Promise<JobState> {
     await this.#recording;
+    await this.#output.flush();
+    await this.#failed.flush();
     return await this.#write();
   }
 
-  /** Flushes what is merged now, records it, and removes it from the queue. */
+  /** Records what is merged now, and removes it from the queue. Without a flush, during which appending waits: what a killed process has written is not lost. */
   async #write(): Promise<JobState> {
     const now = performance.now();
     const state = { ...this.#state, milliseconds: Math.round(this.#state.milliseconds + now - this.#since) };
@@ -225,8 +227,6 @@ class Coordinator {
     this.#since = now;
     this.#checkpoint = now;
     this.#merged = [];
-    await this.#output.flush();
-    await this.#failed.flush();
     await this.#parts.store.save(this.#job.id, state);
     if (merged.length > 0) await this.#parts.queue.remove(merged);
     this.#parts.onState?.(state);
