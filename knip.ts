@@ -22,7 +22,7 @@ const config: KnipConfig = {
   ],
   project: ["src/**/*.ts", "scripts/**", "test/**"],
   ignoreExportsUsedInFile: true,
-  ignoreBinaries: ["ar", "gcc", "go", "java", "mkfifo", "mvn", "nm", "objdump", "openssl", "readelf"],
+  ignoreBinaries: ["ar", "gcc", "go", "java", "mkfifo", "mvn", "nm", "objdump", "openssl", "readelf", "redis-server"],
   // Programs of scripts/package/check-pack.mjs, and a decoder that src/ imports by a name that is no literal.
   ignoreDependencies: ["@arethetypeswrong/cli", "@huggingface/transformers", "publint", "ogg-opus-decoder"],
 };

@@ -2,7 +2,7 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { InferyardError } from "../../contract/errors.ts";
-import type { ChunkQueue, WorkQueue } from "../../jobs/queue/chunk-queue.ts";
+import type { ChunkQueue, WorkerQueue } from "../../jobs/queue/chunk-queue.ts";
 import { openSpool, openSpoolWorker } from "../../jobs/queue/spool-queue.ts";
 import { jsonlReader } from "../../jobs/rows/jsonl-reader.ts";
 import type { JobState } from "../../jobs/store/job.ts";
@@ -160,7 +160,7 @@ export class Batches {
     const { id, endpoint, identity } = batch;
     const folder = join(this.#folder, "batch-jobs", id, "spool"); // of its own: batches do not wait for one another
     await withDiskErrors(folder, () => mkdir(folder, { recursive: true, mode: 0o700 }));
-    const [queue, work]: [ChunkQueue, WorkQueue] = [await openSpool(folder), await openSpoolWorker(folder)];
+    const [queue, work]: [ChunkQueue, WorkerQueue] = [await openSpool(folder), await openSpoolWorker(folder)];
     const [stop, pause] = [new AbortController(), new AbortController()];
     const onShutdown = (): void => pause.abort();
     this.#shutdown.signal.addEventListener("abort", onShutdown, { once: true });
