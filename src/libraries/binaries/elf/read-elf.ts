@@ -108,7 +108,7 @@ const maxNotes = 1 << 20;
 /** The GNU build id (NT_GNU_BUILD_ID) in the note segments. */
 async function readBuildId(reader: BinaryReader, { layout, segments }: ElfHeader): Promise<string | undefined> {
   const padded = (bytes: number): number => Math.ceil(bytes / 4) * 4;
-  for (const segment of segments.filter(({ type, size }) => type === segmentTypes.note && Number(size) <= maxNotes)) {
+  for (const segment of segments.filter(({ type, size }) => type === segmentTypes.note && size <= maxNotes)) {
     const bytes = await reader.bytes(segment.offset, segment.size, "a note segment");
     const notes = await reader.fields(segment.offset, segment.size, layout, "a note segment");
     for (let start = 0; start + 12 <= notes.size;) {
