@@ -1,7 +1,6 @@
 /** Installs engines from npm packages into the data folder, lists and removes them. */
 import { createHash } from "node:crypto";
 import { mkdir, readFile, readdir, rename, rm, stat } from "node:fs/promises";
-import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { InferyardError, invalidInput, quoteOption } from "../../contract/errors.ts";
 import { publishFolder, replaceFolder } from "../../platform/node/atomic-folder.ts";
@@ -21,6 +20,7 @@ import {
 } from "./engine-packages.ts";
 import { type PackageSource, fetchTarball, registrySource, tarballName, unpackTarball } from "./fetch-package.ts";
 import { readNpmSettings } from "./npm-settings.ts";
+import { homeFolder } from "../../platform/node/home-folder.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -170,7 +170,7 @@ async function findSource({ from, offline, directory, environment }: InstallEngi
     throw new InferyardError("DOWNLOAD_FAILED", "the packages are fetched from a registry, and downloads are disabled", {
       remedy: `name a folder with their tarballs: ${quoteOption("from")}`,
     });
-  const settings = await readNpmSettings({ environment, platform: process.platform, home: homedir() }, directory);
+  const settings = await readNpmSettings({ environment, platform: process.platform, home: homeFolder() }, directory);
   const mirror = from?.replace(/\/+$/, "");
   return await registrySource(mirror === undefined ? settings : { ...settings, registryOf: () => mirror }, environment);
 }
