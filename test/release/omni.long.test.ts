@@ -1,5 +1,5 @@
 /** `inferyard-omni` for linux x64 on the engines inside it, in a root folder of Debian packages without Node.js. On request: it fetches 250 MB. */
-import { spawnSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { copyFileSync, cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,7 +13,11 @@ import { onRequest, runsAll } from "../fixtures/slow.ts";
 
 const canRun = process.platform === "linux" && process.arch === "x64" && process.getuid?.() === 0 && hasSharedData;
 const out = mkdtempSync(join(tmpdir(), "inferyard-omni-"));
-afterAll(() => rmSync(out, { recursive: true, force: true }));
+const mounted: string[] = [];
+afterAll(() => {
+  for (const path of mounted) execFileSync("umount", [path]);
+  rmSync(out, { recursive: true, force: true });
+});
 
 describe.skipIf(!canRun || !runsAll)(onRequest("inferyard-omni", "it fetches 250 MB")[1], () => {
   it("runs models on onnx, llamacpp and xla where there is no Node.js, and is within its budget", async () => {
@@ -25,6 +29,12 @@ describe.skipIf(!canRun || !runsAll)(onRequest("inferyard-omni", "it fetches 250
     const root = join(out, "root");
     makeDebianRoot(root);
     for (const folder of ["data", "models"]) mkdirSync(join(root, folder));
+    for (const name of ["dev", "proc"]) {
+      const path = join(root, name);
+      mkdirSync(path, { recursive: true });
+      execFileSync("mount", name === "proc" ? ["-t", "proc", "proc", path] : ["--bind", "/dev", path]);
+      mounted.push(path);
+    }
     copyFileSync(path, join(root, "inferyard"));
     copyFileSync(join(sharedData, "tinyllm/tinyllm.gguf"), join(root, "models/tinyllm.gguf"));
     cpSync(join(sharedData, "all-MiniLM-L6-v2"), join(root, "models/minilm"), { recursive: true });
