@@ -39,7 +39,7 @@ describe.skipIf(!canRun || !runsAll)(onRequest("inferyard-omni", "it fetches 250
     copyFileSync(join(sharedData, "tinyllm/tinyllm.gguf"), join(root, "models/tinyllm.gguf"));
     cpSync(join(sharedData, "all-MiniLM-L6-v2"), join(root, "models/minilm"), { recursive: true });
     const run = (...args: string[]): unknown => {
-      const environment = { INFERYARD_HOME: "/data", PATH: process.env["PATH"] };
+      const environment = { INFERYARD_HOME: "/data", HOME: "/data", PATH: process.env["PATH"] }; // node-llama-cpp requires HOME
       const { stdout, stderr } = spawnSync("chroot", [root, "/inferyard", ...args, "--json"], {
         encoding: "utf8",
         env: environment,
