@@ -22,7 +22,7 @@ const config: KnipConfig = {
   ],
   project: ["src/**/*.ts", "scripts/**", "test/**"],
   ignoreExportsUsedInFile: true,
-  ignoreBinaries: ["ar", "gcc", "go", "java", "mkfifo", "mvn", "nm", "objdump", "openssl", "readelf", "redis-server"],
+  ignoreBinaries: ["apt-get", "ar", "buildah", "chroot", "dpkg", "gcc", "go", "java", "mkfifo", "mount", "mvn", "nm", "objdump", "openssl", "readelf", "redis-server", "umount"],
   // Programs of scripts/package/check-pack.mjs, and a decoder that src/ imports by a name that is no literal.
   ignoreDependencies: ["@arethetypeswrong/cli", "@huggingface/transformers", "publint", "ogg-opus-decoder"],
 };

@@ -35,7 +35,7 @@ export const makeWorks = (models) => [
     ["PP-OCRv6 recogniser", "PP-OCRv6_rec_small.onnx", [1, 3, 48, 320]],
     ["PP-OCR classifier", "ch_ppocr_mobile_v2.0_cls_mobile.onnx", [1, 3, 48, 192]],
   ].map(([name, file, shape]) => ({
-    name: `${name} ${shape.join("x")}`,
+    name: [name, shape.join("x")].join(" "),
     path: join(models, "rapidocr/models", file),
     inputs: { x: floats(shape) },
     tolerance: 1e-2,

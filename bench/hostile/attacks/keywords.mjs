@@ -9,6 +9,7 @@ const schemas = {
   "patterns of names": { type: "object", patternProperties: Object.fromEntries(range(500, (i) => [`^(a|b)*${i}$`, {}])) },
   "a pattern for names": { type: "object", propertyNames: { pattern: "^(a|b)*a(a|b){14}$" } },
   "not within not": nested(400, (schema) => ({ not: schema })),
+  // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
   "conditions in a chain": nested(400, (schema, i) => ({ if: { const: i }, then: { const: `${i}` }, else: schema })),
   "products of allOf": { allOf: range(12, (i) => ({ anyOf: range(12, (j) => ({ type: "string", pattern: `^.{${i}}${j}` })) })) },
   "a tuple of 20,000": { type: "array", prefixItems: range(20_000, (i) => ({ const: i })) },
