@@ -30,6 +30,7 @@ export const makeWorks = (models) => [
     inputs: { input: floats([1, 3, 240, 320]) },
     tolerance: 1e-3,
   },
+<<<<<<< HEAD
   ...[
     ["PP-OCRv6 detector", "PP-OCRv6_det_small.onnx", [1, 3, 480, 640]],
     ["PP-OCRv6 recogniser", "PP-OCRv6_rec_small.onnx", [1, 3, 48, 320]],
@@ -40,6 +41,11 @@ export const makeWorks = (models) => [
     inputs: { x: floats(shape) },
     tolerance: 1e-2,
   })),
+=======
+  reader(models, "PP-OCRv6 detector", "PP-OCRv6_det_small.onnx", [1, 3, 480, 640]),
+  reader(models, "PP-OCRv6 recogniser", "PP-OCRv6_rec_small.onnx", [1, 3, 48, 320]),
+  reader(models, "PP-OCR classifier", "ch_ppocr_mobile_v2.0_cls_mobile.onnx", [1, 3, 48, 192]),
+>>>>>>> levels
   {
     name: "Silero 32 ms",
     path: join(models, "silero_vad/data/silero_vad_16k_op15.onnx"),
@@ -72,6 +78,12 @@ function miniLm(name, file, batch, tokens, tolerance) {
     token_type_ids: { type: "int64", shape, data: filled(() => 0) },
   };
   return { name, path: `${sharedPath("all-MiniLM-L6-v2")}/onnx/${file}`, inputs, tolerance, slow: batch > 1 };
+}
+
+// A network of the package rapidocr.
+function reader(models, name, file, shape) {
+  const path = join(models, "rapidocr/models", file);
+  return { name: `${name} ${shape.join("x")}`, path, inputs: { x: floats(shape) }, tolerance: 1e-2 };
 }
 
 // GPT-2's size: 12 layers of 768, and 50,257 tokens to choose from.
