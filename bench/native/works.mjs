@@ -30,22 +30,9 @@ export const makeWorks = (models) => [
     inputs: { input: floats([1, 3, 240, 320]) },
     tolerance: 1e-3,
   },
-<<<<<<< HEAD
-  ...[
-    ["PP-OCRv6 detector", "PP-OCRv6_det_small.onnx", [1, 3, 480, 640]],
-    ["PP-OCRv6 recogniser", "PP-OCRv6_rec_small.onnx", [1, 3, 48, 320]],
-    ["PP-OCR classifier", "ch_ppocr_mobile_v2.0_cls_mobile.onnx", [1, 3, 48, 192]],
-  ].map(([name, file, shape]) => ({
-    name: [name, shape.join("x")].join(" "),
-    path: join(models, "rapidocr/models", file),
-    inputs: { x: floats(shape) },
-    tolerance: 1e-2,
-  })),
-=======
   reader(models, "PP-OCRv6 detector", "PP-OCRv6_det_small.onnx", [1, 3, 480, 640]),
   reader(models, "PP-OCRv6 recogniser", "PP-OCRv6_rec_small.onnx", [1, 3, 48, 320]),
   reader(models, "PP-OCR classifier", "ch_ppocr_mobile_v2.0_cls_mobile.onnx", [1, 3, 48, 192]),
->>>>>>> levels
   {
     name: "Silero 32 ms",
     path: join(models, "silero_vad/data/silero_vad_16k_op15.onnx"),

@@ -1,4 +1,5 @@
 /** Batches of requests (OpenAI's Batch API), each a job of `jobs/` whose worker is this server. */
+import { addAbortListener, removeAbortListener } from "../../concurrency/abort-listeners.ts";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { InferyardError } from "../../contract/errors.ts";
@@ -163,7 +164,7 @@ export class Batches {
     const [queue, work]: [ChunkQueue, WorkerQueue] = [await openSpool(folder), await openSpoolWorker(folder)];
     const [stop, pause] = [new AbortController(), new AbortController()];
     const onShutdown = (): void => pause.abort();
-    this.#shutdown.signal.addEventListener("abort", onShutdown, { once: true });
+    addAbortListener(this.#shutdown.signal, onShutdown);
     if (this.#shutdown.signal.aborted) onShutdown();
     const timer = setTimeout(onShutdown, Math.min(2 ** 31 - 1, Math.max(0, (batch.expires - nowSeconds()) * 1000)));
     const working = runWorker(work, requestExecutor(endpoint, identity, this.#dispatch), {
@@ -192,7 +193,7 @@ export class Batches {
       });
     } finally {
       clearTimeout(timer);
-      this.#shutdown.signal.removeEventListener("abort", onShutdown);
+      removeAbortListener(this.#shutdown.signal, onShutdown);
       stop.abort();
       await working.catch(() => undefined);
       await Promise.all([queue.close(), work.close()]);
