@@ -62,9 +62,21 @@ describe.skipIf(!canBuild)("the single program for linux x64", () => {
     expect(generatedText(run(["generate", "Once upon a time", ...flags]))).toBe(", there was a");
   });
 
+  /** What npm itself reads of this machine: .npmrc, proxies, certificates. */
+  const registryAccess = Object.fromEntries(
+    Object.entries(process.env).flatMap(([name, value]) =>
+      value !== undefined && /^(HOME|NODE_EXTRA_CA_CERTS|npm_config_.*|https?_proxy|no_proxy)$/i.test(name)
+        ? [[name, value]]
+        : [],
+    ),
+  );
+
   it("gains an engine without npm", () => {
     expect(run(["backends"])).toContain("inferyard backends install onnx");
-    const installed = JSON.parse(run(["backends", "install", "koffi", "--json"])) as { package: string; path: string };
+    const installed = JSON.parse(run(["backends", "install", "koffi", "--json"], registryAccess)) as {
+      package: string;
+      path: string;
+    };
     expect(installed).toMatchObject({ package: "koffi", path: join(out, "data", "engines", "koffi") });
     expect(run(["backends", "list", "--installed"])).toContain("koffi 3.3.4");
     expect(run(["backends"])).not.toContain("koffi, which calls libraries, is not installed");
@@ -74,7 +86,7 @@ describe.skipIf(!canBuild)("the single program for linux x64", () => {
   it.skipIf(!runsAll || isMissing)(
     onRequest("runs models on the engines that it installed", "it fetches 200 MB")[1],
     () => {
-      for (const engine of ["onnx", "llamacpp", "xla"]) run(["backends", "install", engine]);
+      for (const engine of ["onnx", "llamacpp", "xla"]) run(["backends", "install", engine], registryAccess);
       const miniLm = join(sharedData, "all-MiniLM-L6-v2");
       const embed = (target: string): number[] =>
         (JSON.parse(run(["embed", "hello", "--model", miniLm, "--target", target, "--json"])) as { embeddings: number[][] })
