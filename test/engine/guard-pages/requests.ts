@@ -11,6 +11,7 @@ import {
 import { blockMatmul } from "../../../src/engine/codegen/wasm/kernels/blocks/block-matmul.ts";
 import { quantizeActivationBytes } from "../../../src/engine/codegen/wasm/kernels/blocks/quantize-activation-bytes.ts";
 import { quantizeActivations } from "../../../src/engine/codegen/wasm/kernels/blocks/quantize-activations.ts";
+import { panelChannels } from "../../../src/engine/codegen/wasm/kernels/convolution/channel-panels.ts";
 import { conv2d } from "../../../src/engine/codegen/wasm/kernels/convolution/conv2d.ts";
 import { pool2d } from "../../../src/engine/codegen/wasm/kernels/convolution/pool2d.ts";
 import { type KernelWindow, resolveWindow } from "../../../src/engine/codegen/wasm/kernels/convolution/window.ts";
@@ -29,6 +30,7 @@ import { byteMatmul } from "../../../src/engine/codegen/wasm/kernels/quantized/b
 import { packedBytesLength } from "../../../src/engine/codegen/wasm/kernels/quantized/pack-bytes.ts";
 import { quantizationRange } from "../../../src/engine/codegen/wasm/kernels/quantized/quantize.ts";
 import { quantizeRows } from "../../../src/engine/codegen/wasm/kernels/quantized/quantize-rows.ts";
+import { gather } from "../../../src/engine/codegen/wasm/kernels/movement/gather.ts";
 import { norm } from "../../../src/engine/codegen/wasm/kernels/reductions/norm.ts";
 import { softmax } from "../../../src/engine/codegen/wasm/kernels/reductions/softmax.ts";
 import type { X64Level } from "../../../src/kernels/simd-levels.ts";
@@ -222,15 +224,31 @@ function randomConvolution(random: Random): GuardedRequest {
   const [inChannels, outChannels] = [groups * random.size(9), groups * random.size(40)];
   const batch = random.integer(1, 2);
   const bias = random.boolean();
+  const isDepthwise = inChannels === groups && outChannels === groups;
+  const hasPanels = !isDepthwise && random.boolean();
+  const weightRows = hasPanels ? groups * panelChannels * Math.ceil(outChannels / groups / panelChannels) : outChannels;
   const { input, size, output } = resolveWindow(window);
   return {
-    kernel: conv2d({ batch, inChannels, outChannels, groups, window, bias, activation: random.pick(activations) }),
+    kernel: conv2d({ batch, inChannels, outChannels, groups, window, bias, activation: random.pick(activations), hasPanels }),
     operands: floats({
       x: batch * inChannels * input[0] * input[1],
-      weights: (outChannels * inChannels * size[0] * size[1]) / groups,
+      weights: (weightRows * inChannels * size[0] * size[1]) / groups,
       bias: outChannels,
       y: batch * outChannels * output[0] * output[1],
     }),
+    outputs: ["y"],
+  };
+}
+
+/** Enlarged rows: each element several times, from anywhere in the row. */
+function randomGather(random: Random): GuardedRequest {
+  const [outer, n, times] = [random.size(9), random.integer(8, 60), random.integer(1, 4)];
+  const first = random.integer(0, n - 1);
+  const columns = Array.from({ length: random.size(120) }, (_, index) => Math.min(n - 1, first + Math.floor(index / times)));
+  const count = columns.length;
+  return {
+    kernel: gather({ outer, n, inner: 1, count, elementBytes: 4, indexType: "int64", columns }),
+    operands: { ...floats({ x: outer * n, y: outer * count }), index: 8 * count },
     outputs: ["y"],
   };
 }
@@ -357,6 +375,7 @@ export const randomRequests: Readonly<Record<string, (random: Random, level: X64
   "quantize-rows": randomQuantizeRows,
   "quantization-range": randomQuantizationRange,
   conv2d: randomConvolution,
+  gather: randomGather,
   depthwise: randomDepthwise,
   pool2d: randomPooling,
   softmax: randomSoftmax,
