@@ -101,13 +101,41 @@ export class BlasLibrary {
   }
 }
 
+/** CBLAS's product. One row or column is multiplied by the function for vectors, where the library has it: it reads the matrix once, without packing it. */
 function bindCblas(library: NativeLibrary, symbol: string, scalar: "float32" | "float64", integer: "int32" | "int64"): Multiply {
-  const enums = ["int32", "int32", "int32"] as const;
   const matrices = [scalar, "pointer", integer, "pointer", integer, scalar, "pointer", integer] as const;
-  const product = library.bind(symbol, { result: "void", parameters: [...enums, integer, integer, integer, ...matrices] });
-  const order = (matrix: BlasMatrix): number => (matrix.isTransposed ? transposed : asIs);
-  return (a, b, into, { rows, inner, columns }) =>
-    product(rowMajor, order(a), order(b), rows, columns, inner, 1, a.data, a.stride, b.data, b.stride, 0, into, columns);
+  const sizesOf3 = [integer, integer, integer] as const;
+  const product = library.bind(symbol, { result: "void", parameters: ["int32", "int32", "int32", ...sizesOf3, ...matrices] });
+  const ofVector = symbol.replace("gemm", "gemv");
+  const byVector = library.has(ofVector)
+    ? library.bind(ofVector, { result: "void", parameters: ["int32", "int32", integer, integer, ...matrices] })
+    : undefined;
+  const order = (isTransposed: boolean): number => (isTransposed ? transposed : asIs);
+  return (a, b, into, { rows, inner, columns }) => {
+    if (byVector === undefined || (rows > 1 && columns > 1)) {
+      const orders = [order(a.isTransposed), order(b.isTransposed)] as const;
+      product(rowMajor, ...orders, rows, columns, inner, 1, a.data, a.stride, b.data, b.stride, 0, into, columns);
+      return;
+    }
+    // A row times B is the transpose of B times that row as a column. CBLAS takes the matrix as it is stored, and whether to transpose it.
+    const [matrix, vector, isRow] = columns === 1 ? [a, b, false] : [b, a, true];
+    const [from, to] = isRow ? [inner, columns] : [rows, inner];
+    const stored = matrix.isTransposed ? ([to, from] as const) : ([from, to] as const);
+    const step = vector.isTransposed === isRow ? vector.stride : 1;
+    byVector(
+      rowMajor,
+      order(matrix.isTransposed !== isRow),
+      ...stored,
+      1,
+      matrix.data,
+      matrix.stride,
+      vector.data,
+      step,
+      0,
+      into,
+      1,
+    );
+  };
 }
 
 /** oneDNN's product of row-major matrices. */

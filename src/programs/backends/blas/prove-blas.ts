@@ -9,6 +9,7 @@ const provedSizes: readonly ProductSizes[] = [
   { rows: 1, inner: 1, columns: 1 },
   { rows: 1, inner: 37, columns: 19 },
   { rows: 5, inner: 7, columns: 1 },
+  { rows: 6, inner: 1, columns: 5 },
   { rows: 67, inner: 131, columns: 73 },
 ];
 
