@@ -1,12 +1,18 @@
-// Speed of float32 products in machine code beside WebAssembly and the peak of multiply-add instructions, in one thread: `npm run bench:products`, and with
-// `-- AVX2` at a lower level. Times are the best of many, in processor time where a call takes long, since others may interrupt it.
+// Speed of float32 products in machine code beside WebAssembly and the peak of multiply-add instructions, and of a call of every other family of kernels beside its
+// roofline, in one thread: `npm run bench:products`, and with `-- --level AVX2` at a lower level. `--svg FILE` draws the shares. Times are the best of many, in
+// processor time where a call takes long, since others may interrupt it.
 import { openMachineCode } from "../../src/backends/native/machine-code/machine-code.ts";
 import { compileKernels, kernelFunction } from "../../src/engine/codegen/wasm/compile.ts";
 import { detectWasmFeatures } from "../../src/engine/codegen/wasm/assembler/features.ts";
 import { enableRelaxedSimd, withOptimizingCompiler } from "../../src/engine/codegen/wasm/v8-flags.ts";
 import { matmul } from "../../src/engine/codegen/wasm/kernels/matmul/matmul.ts";
 import { generateMachineKernels, withMachineCode } from "../../src/engine/codegen/x64/index.ts";
-import { openAssembler, vectorTarget } from "../../src/engine/codegen/x64/vector-target.ts";
+import { measureFamily, measurePeaks } from "../../src/backends/native/kernel-speeds/family-speeds.ts";
+import { machineFamilyId } from "../../src/kernels/kernel-ids.ts";
+import { listedFamilies } from "../../src/kernels/machine-families.ts";
+import { writeBars } from "../measuring/bars-svg.mjs";
+import { describeMachine } from "../measuring/machine.mjs";
+import { readOptions } from "../measuring/options.mjs";
 
 const shapes = [
   [128, 384, 384],
@@ -20,7 +26,7 @@ const shapes = [
 const budgetMs = 1000;
 const longMs = 3;
 const source = openMachineCode();
-const level = process.argv[2] ?? source.level;
+const { level = source.level, svg } = readOptions({ level: { type: "string" }, svg: { type: "string" } });
 const machineCode = source.create(level);
 const features = detectWasmFeatures(enableRelaxedSimd);
 
@@ -38,25 +44,15 @@ function best(call) {
   return fastest / 1000;
 }
 
-/** Operations per second of independent multiply-add instructions in registers. */
-function peak() {
-  const target = vectorTarget(level);
-  const { asm } = openAssembler(target);
-  const loops = 20_000;
-  const sums = 12;
-  for (let sum = 0; sum < sums; sum += 1) asm.clear(sum);
-  asm.loadImmediate("rax", loops);
-  asm.countDown("rax", () => {
-    for (let repeat = 0; repeat < 4; repeat += 1) for (let sum = 0; sum < sums; sum += 1) asm.vector("vfmadd231ps", sum, 13, 14);
-  });
-  asm.return();
-  const memory = new WebAssembly.Memory({ initial: 1 });
-  const [installed] = machineCode.install([{ key: "peak", level, code: asm.code, arguments: [] }]);
-  const call = machineCode.bind(installed, memory);
-  return (loops * 4 * sums * target.lanes * 2) / best(() => call(0, 1));
-}
-
-const top = peak();
+// Others on the machine slow single measurements down: the best of three.
+const measuredPeaks = [1, 2, 3].map(() => measurePeaks(machineCode));
+const peaks = Object.fromEntries(
+  Object.keys(measuredPeaks[0]).map((name) => [name, Math.max(...measuredPeaks.map((each) => each[name]))]),
+);
+const top = 2e9 * peaks.floatGigaMultiplyAdds;
+const bars = [];
+const streamed = [];
+const cacheBytes = 48e6;
 console.log(`${level}: peak of multiply-add ${(top / 1e9).toFixed(1)} GFLOP/s`);
 console.log("| product | machine code GFLOP/s | of the peak | WebAssembly GFLOP/s |\n|---|---|---|---|");
 for (const [m, k, n] of shapes) {
@@ -74,7 +70,48 @@ for (const [m, k, n] of shapes) {
     return (2 * m * n * k) / best(() => run(...kernel.dynamicSizes, a, b, c, 0, kernel.pieces));
   });
   const [machine, wasm] = measured;
+  const label = `${m} x ${k} x ${n}`;
+  if (m > 1) bars.push({ label, value: machine / top, note: `${(machine / 1e9).toFixed(0)} GFLOP/s` });
+  const gigabytes = (2 * machine) / 1e9; // of a matrix and a vector: 4 bytes for each multiplication and addition
+  if (m === 1 && 4 * k * n > cacheBytes)
+    streamed.push({
+      label,
+      value: gigabytes / peaks.memoryGigabytesPerSecond,
+      note: `matrix and vector, ${gigabytes.toFixed(0)} GB/s: memory`,
+    });
   console.log(
     `| ${m}x${k}x${n} | ${(machine / 1e9).toFixed(1)} | ${((100 * machine) / top).toFixed(0)} % | ${(wasm / 1e9).toFixed(1)} |`,
   );
+}
+
+console.log(
+  `\nmemory sweep ${peaks.memoryGigabytesPerSecond.toFixed(1)} GB/s, int8 ${(2 * peaks.byteGigaMultiplyAdds).toFixed(1)} GOP/s`,
+);
+console.log("| kernel | milliseconds | of the roofline | bound by |\n|---|---|---|---|");
+const products = bars.splice(0);
+bars.push(...streamed);
+for (const family of listedFamilies) {
+  const speed = measureFamily(family, machineCode, peaks);
+  if (speed === undefined) continue;
+  const { what, milliseconds, ofRoofline, bound } = speed;
+  console.log(`| ${what} | ${milliseconds.toFixed(3)} | ${(100 * ofRoofline).toFixed(0)} % | ${bound} |`);
+  bars.push({
+    label: machineFamilyId(family, level),
+    value: ofRoofline,
+    note: `${what.replace(/ of .*| 3 x 3.*| 2 x 2.*/, "")}: ${bound}`,
+  });
+}
+if (svg !== undefined) {
+  writeBars(svg, {
+    title: "Share of the processor's peak that kernels in machine code reach",
+    subtitle: `${describeMachine()}; ${level}, one thread; peaks: ${peaks.floatGigaMultiplyAdds.toFixed(0)} giga multiply-adds of float32, ${peaks.memoryGigabytesPerSecond.toFixed(0)} GB/s`,
+    bars: [
+      ...products.map((each, index) =>
+        index === 0 ? { ...each, group: "float32 products, in caches: of a loop of multiply-adds" } : each,
+      ),
+      ...bars.map((each, index) => (index === 0 ? { ...each, group: "operands in main memory: of the roofline" } : each)),
+    ],
+    reference: { value: 1, label: "peak" },
+    format: (value) => `${(100 * value).toFixed(0)} %`,
+  });
 }

@@ -2,7 +2,7 @@
  * Prefill and decode tokens per second of a GGUF model with 110 million random weights: node-llama-cpp called directly, our backend `llamacpp` over it, our backend
  * `library` with a llama.cpp library (where there is one: that of node-llama-cpp, or --library), `native`, and ik_llama.cpp by its Python package (where Python can install it; it has no batches of sequences).
  *
- * npm run bench:language -- [--types Q8_0,Q4_0,Q4_K,Q6_K,TQ2_0,I2_S,F16] [--threads 1] [--rounds 5] [--library PATH] [--engines direct,native,...] [--json]
+ * npm run bench:language -- [--types Q8_0,Q4_0,Q4_K,Q6_K,TQ2_0,I2_S,F16] [--threads 1] [--rounds 5] [--library PATH] [--engines direct,native,...] [--svg FILE] [--json]
  * The types fp32, int8 and int4 are those of safetensors in float32 on `native`: as they are, and packed while loading.
  *
  * Engines take turns in each round; medians are reported, with ratios to node-llama-cpp. A prompt has 256 tokens, then 64 are decoded one by one with the most
@@ -22,6 +22,7 @@ import { library } from "inferyard/backends/library";
 import { native } from "inferyard/backends/native";
 import { readManifest } from "../../src/models/index.ts";
 import { describeLoad, describeMachine, watchLoad } from "../measuring/machine.mjs";
+import { writeBars } from "../measuring/bars-svg.mjs";
 import { formatTable } from "../measuring/table.mjs";
 import { decodedBytes, parameters, writeRandomFolder, writeRandomModel } from "./random-model.mjs";
 import { measureSweep } from "./sweep.mjs";
@@ -37,6 +38,7 @@ const { values } = parseArgs({
     rounds: { type: "string", default: "5" },
     library: { type: "string" },
     engines: { type: "string", default: "direct,llamacpp,library,native,ik_llama.cpp" },
+    svg: { type: "string" },
     json: { type: "boolean", default: false },
   },
 });
@@ -69,6 +71,28 @@ else {
     `${(parameters / 1e6).toFixed(1)} million weights, ${threads} thread(s); tokens per second, medians of ${rounds} rounds; in brackets times node-llama-cpp\n`,
   );
   console.log(formatTable(["type", "engine", "prefill", "", "decode", "", `${parallel} sequences`, ""], results.flatMap(rowsOf)));
+}
+
+if (values.svg !== undefined) draw(values.svg);
+
+function draw(path) {
+  const titles = { prefill: "prompts of 256 tokens", decode: "decoding", together: `${parallel} sequences` };
+  const bars = Object.entries(titles).flatMap(([part, group]) =>
+    results
+      .filter(({ engines: { direct, native: own } }) => direct?.[part] !== undefined && own?.[part] !== undefined)
+      .map(({ type, engines: { direct, native: own } }, index) => ({
+        label: type,
+        value: own[part] / direct[part],
+        note: `${own[part].toFixed(0)} beside ${direct[part].toFixed(0)} tokens a second`,
+        ...(index === 0 ? { group } : {}),
+      })),
+  );
+  writeBars(path, {
+    title: "Tokens per second of our engine divided by node-llama-cpp's (more is better)",
+    subtitle: `${(parameters / 1e6).toFixed(0)} million weights; ${describeMachine()}; ${threads} ${threads === 1 ? "thread" : "threads"}`,
+    bars,
+    reference: { value: 1, label: "node-llama-cpp", isMoreBetter: true },
+  });
 }
 
 function rowsOf({ type, engines }) {

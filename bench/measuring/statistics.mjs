@@ -13,6 +13,10 @@ export function quantile(values, share) {
   return below + (above - below) * (place - Math.floor(place));
 }
 
+export function geometricMean(values) {
+  return Math.exp(values.reduce((sum, value) => sum + Math.log(value), 0) / values.length);
+}
+
 export function summary(values) {
   return { median: median(values), min: Math.min(...values), max: Math.max(...values) };
 }

@@ -16,14 +16,16 @@ export const decoders = {
         features: detectWasmFeatures(enableRelaxedSimd),
         threads,
         spawnThread,
+        machineCode: await machineCode(),
       });
       const inputs = model.graph.inputs.map(({ name, type }) => ({ name, dataType: type.dataType, shape: type.shape }));
       const sequences = await engine.sequences(inputs, { maxTokens: work.capacity });
       const sequence = await sequences.create();
       await sequences.decode([{ sequence, tokens: work.prompt, logits: 1 }]);
       return async () => {
-        await sequences.truncate(sequence, work.prompt.length);
+        await sequences.truncate(sequence, work.tokens.length === 0 ? 0 : work.prompt.length);
         let logits;
+        if (work.tokens.length === 0) [logits] = await sequences.decode([{ sequence, tokens: work.prompt, logits: 1 }]);
         for (const token of work.tokens) [logits] = await sequences.decode([{ sequence, tokens: [token], logits: 1 }]);
         return { logits: { data: logits } };
       };
@@ -32,6 +34,16 @@ export const decoders = {
   "onnxruntime-web": async (path, threads, work) => onnxruntime(await import("onnxruntime-web"), path, threads, work),
   "onnxruntime-node": async (path, threads, work) => onnxruntime(await import("onnxruntime-node"), path, threads, work),
 };
+
+// As a loaded model has it: undefined where this machine has none.
+async function machineCode() {
+  const { openMachineCode } = await import("../../src/backends/native/machine-code/machine-code.ts");
+  try {
+    return openMachineCode().create();
+  } catch {
+    return undefined;
+  }
+}
 
 function onnxruntime({ InferenceSession, Tensor, env }, path, threads, work) {
   env.wasm.numThreads = threads;
@@ -51,8 +63,13 @@ function onnxruntime({ InferenceSession, Tensor, env }, path, threads, work) {
       return { logits: results.logits, past: cache };
     };
     const empty = new Tensor("float32", new Float32Array(), [1, work.cacheHeads, 0, work.cacheDepth]);
-    const prompt = await step(work.prompt, Object.fromEntries(names.map((name) => [name, empty])), 0);
+    const readPrompt = () => step(work.prompt, Object.fromEntries(names.map((name) => [name, empty])), 0);
+    const prompt = await readPrompt();
     return async () => {
+      if (work.tokens.length === 0) {
+        const { logits: all } = await readPrompt();
+        return { logits: { data: all.data.slice(-all.dims.at(-1)) } };
+      }
       let { past } = prompt;
       let logits;
       for (const [index, token] of work.tokens.entries())

@@ -42,7 +42,7 @@ process.once("message", async ({ engine, threads, path, inputs, decode }) => {
     const loaded = performance.now();
     const outputs = await run(inputs);
     const firstMilliseconds = performance.now() - loaded;
-    const parts = decode?.tokens.length ?? 1;
+    const parts = decode?.tokens.length || 1;
     const data = mapped(outputs, (output) => output.data);
     process.on("message", async ({ runs }) => {
       const milliseconds = [];

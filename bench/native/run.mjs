@@ -1,5 +1,6 @@
 // Our own engine beside onnxruntime-web and onnxruntime-node, the same models and inputs in one run, one thread each: `npm run bench:native`,
-// and with `-- --quick` a short run that shows the order of things but settles nothing. Every engine has a process of its own that stays for all
+// and with `-- --quick` a short run that shows the order of things but settles nothing. `--models FOLDER`: see works.mjs; what is not there is left out by name.
+// `--svg FILE` draws the ratios to onnxruntime-node. Every engine has a process of its own that stays for all
 // rounds; within a round they take turns, so that what others do on the machine meets all alike. `--threads 2` gives each two threads.
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -7,15 +8,17 @@ import { join } from "node:path";
 import "../measuring/built-package.mjs";
 import { describeLoad, describeMachine, watchLoad } from "../measuring/machine.mjs";
 import { readOptions } from "../measuring/options.mjs";
-import { median, pairedRatios } from "../measuring/statistics.mjs";
+import { geometricMean, median, pairedRatios } from "../measuring/statistics.mjs";
+import { writeBars } from "../measuring/bars-svg.mjs";
 import { formatTable } from "../measuring/table.mjs";
 import { halfValue } from "./half.mjs";
 import { startEngine } from "./engine.mjs";
-import { works } from "./works.mjs";
+import { makeWorks } from "./works.mjs";
 
 const engines = ["native", "onnxruntime-web", "onnxruntime-node"];
-const options = { quick: { type: "boolean" }, json: { type: "boolean" }, threads: { type: "string" }, only: { type: "string" } };
-const { quick = false, json = false, threads = "1", only = "" } = readOptions(options);
+const text = { type: "string" };
+const options = { quick: { type: "boolean" }, json: { type: "boolean" }, threads: text, only: text, models: text, svg: text };
+const { quick = false, json = false, threads = "1", only = "", models = "", svg } = readOptions(options);
 const rounds = quick ? 3 : 9;
 const aim = { "MiniLM 1x128": 0.6, "MiniLM 32x128": 0.6 };
 const aimElsewhere = 0.8;
@@ -24,8 +27,8 @@ const load = watchLoad();
 const results = [];
 const folder = mkdtempSync(join(tmpdir(), "inferyard-bench-native-"));
 process.once("exit", () => rmSync(folder, { recursive: true }));
-for (const given of works) {
-  if (!given.name.includes(only)) continue;
+for (const given of makeWorks(models)) {
+  if (!only.split(",").some((part) => given.name.includes(part))) continue;
   const work = { path: join(folder, "model.onnx"), ...given };
   if (work.write !== undefined) writeFileSync(work.path, work.write());
   if (!existsSync(work.path)) {
@@ -35,7 +38,9 @@ for (const given of works) {
   console.error(work.name);
   results.push(await measured(work));
 }
-report({ machine: describeMachine(), load: load(), threads: Number(threads), rounds, results });
+const result = { machine: describeMachine(), load: load(), threads: Number(threads), rounds, results };
+report(result);
+if (svg !== undefined) draw(result, svg);
 
 async function measured(work) {
   const started = [];
@@ -132,7 +137,7 @@ function report(result) {
       ratio?.median.toFixed(2) ?? "-",
       ratio === undefined ? "-" : `${ratio.min.toFixed(2)} to ${ratio.max.toFixed(2)}`,
       `${aimOf(name)}`,
-      node === undefined ? "-" : pairedRatios(native.times, node.times).median.toFixed(2),
+      nodeRatio(rows)?.toFixed(2) ?? "-",
       figure(native, "loadMilliseconds", 0),
       figure(web, "loadMilliseconds", 0),
       (native.firstMilliseconds / native.tenthMilliseconds).toFixed(1),
@@ -143,9 +148,33 @@ function report(result) {
     ];
   });
   console.log(formatTable(head, rows));
+  const ratios = result.results.flatMap(({ rows }) => nodeRatio(rows) ?? []);
+  if (ratios.length > 0)
+    console.log(`\ngeometric mean to onnxruntime-node: ${geometricMean(ratios).toFixed(2)} (${ratios.length} works)`);
   for (const { name, refusals } of result.results)
     for (const [engine, reason] of Object.entries(refusals)) console.log(`${name}: ${engine} refused: ${reason}`);
   if (result.results.some(({ rows, tolerance }) => (rows.native?.difference ?? 0) > tolerance)) process.exitCode = 1;
+}
+
+// Our time as a share of onnxruntime-node's.
+function nodeRatio({ native, "onnxruntime-node": node }) {
+  return native === undefined || node === undefined ? undefined : pairedRatios(native.times, node.times).median;
+}
+
+function draw({ machine, threads: used, results: measuredWorks }, path) {
+  const bars = measuredWorks.flatMap(({ name, rows }) => {
+    const value = nodeRatio(rows);
+    if (value === undefined) return [];
+    const times = [rows.native, rows["onnxruntime-node"]].map(({ medianMilliseconds }) => medianMilliseconds.toPrecision(3));
+    return [{ label: name, value, note: `${times[0]} ms beside ${times[1]} ms` }];
+  });
+  const mean = geometricMean(bars.map(({ value }) => value));
+  writeBars(path, {
+    title: "Time of our engine divided by onnxruntime-node's (less is better)",
+    subtitle: `${machine}; ${used} ${used === 1 ? "thread" : "threads"}`,
+    bars: [...bars, { label: `geometric mean of ${bars.length}`, value: mean, note: "", isTotal: true }],
+    reference: { value: 1, label: "onnxruntime-node", isMoreBetter: false },
+  });
 }
 
 function aimOf(name) {

@@ -92,6 +92,8 @@ export const chunks: Readonly<Record<string, readonly string[]>> = {
     "src/hosts/model-server.ts",
     "src/hosts/node-arguments.ts",
     "src/hosts/parent-watchdog.ts",
+    "src/platform/node/home-folder.ts",
+    "src/platform/node/start-thread.ts",
     "src/version.ts",
   ],
   backends: [

@@ -1,7 +1,7 @@
 /** Which operators generated kernels compute, and for which element types: every conformance case of one operator is run. */
 import { readFileSync } from "node:fs";
 import { readOnnxModel } from "../../src/engine/index.ts";
-import type { OperatorTypes } from "../generate/operators-page.ts";
+import type { OperatorTypes } from "../generate/pages/operators-page.ts";
 import { dataSets, findCases, readValues } from "./cases.ts";
 import { runsOnKernels } from "./native.ts";
 import { operatorsOf, several } from "./operators.ts";

@@ -5,7 +5,7 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { measureOperators } from "../conformance/measure-operators.ts";
-import { operatorTypesFile } from "./operators-page.ts";
+import { operatorTypesFile } from "./pages/operators-page.ts";
 
 const data = fileURLToPath(new URL("../../../shared/data/onnx-conformance", import.meta.url));
 if (!existsSync(data)) throw new Error(`there is no folder ${data}`);

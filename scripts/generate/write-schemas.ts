@@ -6,10 +6,10 @@ import { decisionJsonSchema } from "../../src/runtime/decision/decision-schema.t
 import { settingsJsonSchema } from "../../src/settings/schema.ts";
 import { optionTypes } from "./types/option-types.ts";
 import { schemaTypes } from "./types/schema-types.ts";
-import { backendPages, backendsFolder } from "./backend-pages.ts";
-import { kernelsPage, kernelsText } from "./kernels-page.ts";
-import { operatorsPage, operatorsText } from "./operators-page.ts";
-import { programBackendsPage, programBackendsText } from "./program-backends-page.ts";
+import { backendPages, backendsFolder } from "./pages/backend-pages.ts";
+import { kernelsPage, kernelsText } from "./pages/kernels-page.ts";
+import { operatorsPage, operatorsText } from "./pages/operators-page.ts";
+import { programBackendsPage, programBackendsText } from "./pages/program-backends-page.ts";
 import { settingsPage, withTables } from "./settings-tables.ts";
 
 const schemas = {

@@ -6,6 +6,7 @@ import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import { root } from "../build/write-bundle.ts";
 import type { Assets } from "./assets.ts";
+import { archiveEngines } from "./engine-archives.ts";
 import { fetchNode, stripTo } from "./node-binary.ts";
 import { signMachO } from "./sign-mach-o.ts";
 import { type Flavor, type Target, targets } from "./targets.ts";
@@ -50,13 +51,14 @@ export async function buildProgram({ target, flavor, assets, out }: ProgramOptio
   if (target.platform === "win32") writeFileSync(node, unsignPe(readFileSync(node)));
   const path = join(out, `${flavor}-${target.name}${target.platform === "win32" ? ".exe" : ""}`);
   const config = join(work, `${flavor}-${target.name}.json`);
+  const engines = flavor === "inferyard-omni" ? await archiveEngines(target, work) : { assets: {}, notes: [] };
   const settings = {
     main: join(import.meta.dirname, "start.cjs"),
     output: path,
     executable: node,
     disableExperimentalSEAWarning: true,
     execArgv: nodeArguments,
-    assets,
+    assets: { ...assets, ...engines.assets },
   };
   writeFileSync(config, JSON.stringify(settings));
   execFileSync(builder, ["--build-sea", config], { stdio: ["ignore", "ignore", "inherit"] });
@@ -67,6 +69,7 @@ export async function buildProgram({ target, flavor, assets, out }: ProgramOptio
     for await (const chunk of chunks) gzip += chunk.length;
   });
   const notes = [
+    ...engines.notes,
     ...(target.strip.length > 0 && stripped === undefined ? ["not stripped: no program for that is installed"] : []),
     ...(target.name === "linux-x64" ? [] : ["not run here"]),
   ];

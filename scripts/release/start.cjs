@@ -13,7 +13,12 @@ const { isMainThread } = require("node:worker_threads");
 /** Files of the assets, read-only. The content of a file is copied to this thread's memory when it is first used. */
 class Assets extends MemoryProvider {
   /** By path: the keys of assets that nobody has used. */
-  #unused = new Map(sea.getAssetKeys().map((key) => [`/${key}`, key]));
+  #unused = new Map(
+    sea
+      .getAssetKeys()
+      .filter((key) => !key.endsWith(".tgz"))
+      .map((key) => [`/${key}`, key]),
+  );
 
   constructor() {
     super();

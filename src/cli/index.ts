@@ -1,4 +1,6 @@
 /** Entry point of the program: connects it to the real terminal and handles Ctrl-C and closed output pipes. */
+import { getMessage } from "../contract/errors.ts";
+import { getSingleProgram } from "../platform/node/start-thread.ts";
 import { run } from "./main.ts";
 
 /** Time a command has to clean up after Ctrl-C, in milliseconds. */
@@ -24,6 +26,16 @@ for (const stream of [process.stdout, process.stderr]) {
   stream.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code === "EPIPE") process.exit(0);
     process.exit(1);
+  });
+}
+
+/** A single program with engines inside unpacks them before its first command; `--help` and `--version` need none. */
+if (getSingleProgram() !== undefined && !process.argv.slice(2).every((argument) => argument.startsWith("-"))) {
+  const { unpackEmbeddedEngines } = await import("../libraries/npm/embedded-engines.ts");
+  await unpackEmbeddedEngines(process.env, (folder) => {
+    process.stderr.write(`inferyard: unpacking engines into ${folder}, once\n`);
+  }).catch((error: unknown) => {
+    process.stderr.write(`inferyard: ${getMessage(error)}; engines that are not unpacked are not available\n`);
   });
 }
 

@@ -12,24 +12,24 @@ interface SharedListener {
  * The shared listener of a signal, on the signal itself. A map by signal, weak or not, makes V8 move all objects of requests in progress to the old
  * generation: tables that it outgrew still refer to their entries until the whole heap is collected (measured: 4 times the processor time).
  */
-const shared = Symbol("shared abort listener");
+const shared: unique symbol = Symbol("shared abort listener");
 
 type ListenedSignal = AbortSignal & { [shared]?: SharedListener | undefined };
 
 /** Calls `callback` once when the signal is aborted. Does nothing if the signal is undefined or already aborted. */
-export function addAbortListener(signal: AbortSignal | undefined, callback: () => void): void {
+export function addAbortListener(signal: ListenedSignal | undefined, callback: () => void): void {
   if (signal === undefined || signal.aborted) return;
-  const known = (signal as ListenedSignal)[shared] ?? share(signal);
+  const known = signal[shared] ?? share(signal);
   known.callbacks.add(callback);
 }
 
 /** Removes a callback. When the last callback of a signal is removed, its listener is removed too. */
-export function removeAbortListener(signal: AbortSignal | undefined, callback: () => void): void {
-  const known = (signal as ListenedSignal | undefined)?.[shared];
+export function removeAbortListener(signal: ListenedSignal | undefined, callback: () => void): void {
+  const known = signal?.[shared];
   if (signal === undefined || known === undefined) return;
   known.callbacks.delete(callback);
   if (known.callbacks.size > 0) return;
-  (signal as ListenedSignal)[shared] = undefined;
+  signal[shared] = undefined;
   signal.removeEventListener("abort", known.listener);
 }
 

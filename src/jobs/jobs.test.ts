@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { createRuntime } from "../api/create-runtime.ts";
 import type { Runtime } from "../api/runtime.ts";
-import { openQueue, openWorkQueue, runRecordedJob } from "./open-job.ts";
-import type { Lease } from "./queue/chunk-queue.ts";
+import { openQueue, openWorkerQueue, runRecordedJob } from "./open-job.ts";
+import type { ChunkLease } from "./queue/chunk-queue.ts";
 import { createChunk } from "./queue/chunk.ts";
 import type { JobDefinition, JobState } from "./store/job.ts";
 import { JobStore } from "./store/job-store.ts";
@@ -51,7 +51,7 @@ const texts = (count: number): string =>
 async function run(id: string, execute: ChunkExecutor = taskExecutor(runtime), signal = never): Promise<JobState> {
   const [queue, stop] = [await openQueue({ spool: store.spool }), new AbortController()];
   const workers = [1, 2].map(async () => {
-    const own = await openWorkQueue({ spool: store.spool });
+    const own = await openWorkerQueue({ spool: store.spool });
     await runWorker(own, execute, { stop: stop.signal, abort: never }).finally(() => own.close());
   });
   try {
@@ -157,14 +157,14 @@ describe("the spool", () => {
   const address = (): { spool: string } => ({ spool: path("spool") });
 
   it("gives a dead worker's chunk to another, with its death in the history", async () => {
-    const [queue, dead, next] = [await openQueue(address()), await openWorkQueue(address()), await openWorkQueue(address())];
+    const [queue, dead, next] = [await openQueue(address()), await openWorkerQueue(address()), await openWorkerQueue(address())];
     await queue.add(chunk);
     await queue.add(chunk);
-    const lease = (await dead.take(never)) as Lease;
+    const lease = (await dead.take(never)) as ChunkLease;
     await lease.mark(1);
     await dead.close(); // its file is gone, as after a crash of the machine
     await queue.recover([chunk]);
-    const again = (await next.take(never)) as Lease;
+    const again = (await next.take(never)) as ChunkLease;
     expect(again.chunk).toEqual(chunk);
     expect(again.history.deaths).toBe(1);
     await lease.finish({ output: ["late"], failed: [] }); // it does not hold the chunk any more
@@ -178,7 +178,7 @@ describe("the spool", () => {
   });
 
   it("adds a chunk again that was lost", async () => {
-    const [queue, worker] = [await openQueue(address()), await openWorkQueue(address())];
+    const [queue, worker] = [await openQueue(address()), await openWorkerQueue(address())];
     await queue.recover([chunk]);
     expect((await worker.take(never))?.chunk).toEqual(chunk);
     await worker.close();

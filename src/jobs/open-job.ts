@@ -1,7 +1,7 @@
 /** Runs jobs of `inferyard jobs` by their records: queue, reader and output as a job's definition has them. */
 import { invalidInput } from "../contract/errors.ts";
 import { checkOptions } from "../runtime/options/option.ts";
-import type { ChunkQueue, WorkQueue } from "./queue/chunk-queue.ts";
+import type { ChunkQueue, WorkerQueue } from "./queue/chunk-queue.ts";
 import { openSpool, openSpoolWorker } from "./queue/spool-queue.ts";
 import { openFormat } from "./rows/formats.ts";
 import { jobFailedLine } from "./rows/row-fields.ts";
@@ -25,7 +25,7 @@ export async function openQueue({ redis, spool }: QueueAddress): Promise<ChunkQu
 }
 
 /** Opens the workers' side of a queue. Throws as `openQueue` does. */
-export async function openWorkQueue({ redis, spool }: QueueAddress): Promise<WorkQueue> {
+export async function openWorkerQueue({ redis, spool }: QueueAddress): Promise<WorkerQueue> {
   if (redis === undefined) return await openSpoolWorker(spool);
   const { openRedisWorker } = await import("./queue/redis-queue.ts");
   return await openRedisWorker(redis);

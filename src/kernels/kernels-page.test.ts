@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { kernelsPage, kernelsText } from "../../scripts/generate/kernels-page.ts";
+import { kernelsPage, kernelsText } from "../../scripts/generate/pages/kernels-page.ts";
 import { kernelRegistry } from "./registry.ts";
 
 describe("docs/reference/kernels.md", () => {

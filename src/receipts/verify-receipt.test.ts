@@ -234,7 +234,8 @@ describe("a receipt", () => {
     expect(of("IQ2_S")).toEqual(["IQ2_S_*", "IQ2S_*"]);
     expect(of("I2_S")).toEqual(["I2S_QK256_*", "I2S_*"]);
     expect(of("Q4_K", "llamacpp:cpu")).toEqual(["Llama_CPU"]);
-    expect(of("F32")).toBeUndefined();
+    expect(of("F32")).toEqual(["F32_*"]);
+    expect(of("Q9_9")).toBeUndefined();
     expect(of("Q4_K", "onnx:cpu")).toBeUndefined();
   });
 

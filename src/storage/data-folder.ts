@@ -1,6 +1,6 @@
 /** The folder in which Inferyard keeps its files on this machine: the store of models, unpacked packages and measurements. */
-import { homedir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
+import { homeFolder } from "../platform/node/home-folder.ts";
 
 /** Facts about this process that the places of a user's files depend on. */
 export interface UserFacts {
@@ -19,7 +19,7 @@ export type DataFolderInputs = Partial<UserFacts>;
  * `~/Library/Application Support` on macOS, and `%LOCALAPPDATA%` on Windows. The folder is not created.
  */
 export function dataFolder(inputs: DataFolderInputs = {}): string {
-  const { environment = process.env, platform = process.platform, home = homedir() } = inputs;
+  const { environment = process.env, platform = process.platform, home = homeFolder() } = inputs;
   const own = environment["INFERYARD_HOME"];
   if (own !== undefined && own !== "") return resolve(own);
   return join(platformFolder(environment, platform, home), "inferyard");

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { measureOperators } from "../../scripts/conformance/measure-operators.ts";
-import { operatorsPage, operatorsText, operatorTypesFile } from "../../scripts/generate/operators-page.ts";
+import { operatorsPage, operatorsText, operatorTypesFile } from "../../scripts/generate/pages/operators-page.ts";
 import { operatorFamilies } from "../../src/engine/onnx/operators/table.ts";
 import { needsData, sharedData } from "../fixtures/shared-data.ts";
 

@@ -4,6 +4,7 @@ import { bodies } from "./bodies.mjs";
 import { constraints } from "./constraints.mjs";
 import { graphs, hang, impatience } from "./graphs.mjs";
 import { keepAlive } from "./keep-alive.mjs";
+import { keywords } from "./keywords.mjs";
 import { libraries } from "./libraries.mjs";
 import { pipelining } from "./pipelining.mjs";
 import { placement, priority } from "./placement.mjs";
@@ -29,6 +30,7 @@ export const attacks = [
   impatience,
   hang,
   ...constraints,
+  ...keywords,
   ...tools,
   templates,
   conversations,

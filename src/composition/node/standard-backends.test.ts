@@ -1,6 +1,6 @@
 import { readFileSync, readdirSync } from "node:fs";
 import { expect, it } from "vitest";
-import { backendPages, backendsFolder } from "../../../scripts/generate/backend-pages.ts";
+import { backendPages, backendsFolder } from "../../../scripts/generate/pages/backend-pages.ts";
 import { ownBackends } from "../../runtime/targets/known-names.ts";
 import { standardBackends } from "./standard-backends.ts";
 

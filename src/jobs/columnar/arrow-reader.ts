@@ -4,7 +4,7 @@ import type * as Arrow from "apache-arrow";
 import type { RecordBatch } from "apache-arrow";
 import { InferyardError, getMessage, isInferyardError } from "../../contract/errors.ts";
 import type { ReadRow, RowReader } from "../rows/row-reader.ts";
-import type { Position } from "../store/job.ts";
+import type { InputPosition } from "../store/job.ts";
 import { columnRow, presentColumns } from "./column-rows.ts";
 import { importFormatPackage } from "./optional-package.ts";
 
@@ -32,7 +32,7 @@ interface ArrowFile {
 async function* readRows(
   arrow: typeof Arrow,
   { path, fields, needed, total }: ArrowFile,
-  { offset }: Position,
+  { offset }: InputPosition,
 ): AsyncGenerator<readonly ReadRow[], void> {
   let start = 0;
   for await (const batch of batches(arrow, path)) {

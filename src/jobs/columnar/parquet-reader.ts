@@ -4,7 +4,7 @@ import type * as Hyparquet from "hyparquet";
 import type { AsyncBuffer, Compressors, FileMetaData } from "hyparquet";
 import { InferyardError, getMessage, isInferyardError } from "../../contract/errors.ts";
 import type { ReadRow, RowReader } from "../rows/row-reader.ts";
-import type { Position } from "../store/job.ts";
+import type { InputPosition } from "../store/job.ts";
 import { columnRow, presentColumns } from "./column-rows.ts";
 import { importFormatPackage } from "./optional-package.ts";
 
@@ -36,7 +36,7 @@ interface OpenFile {
 async function* readRows(
   library: typeof Hyparquet,
   { path, file, metadata, columns }: OpenFile,
-  { offset }: Position,
+  { offset }: InputPosition,
 ): AsyncGenerator<readonly ReadRow[], void> {
   const total = Number(metadata.num_rows);
   let start = 0;

@@ -16,7 +16,7 @@ export interface ChunkWork {
 }
 
 /** One row of an input. */
-export interface Row {
+export interface JobRow {
   /** Number of the row in its input, from 1; of JSONL the number of its line. */
   readonly number: number;
   /** Id of the row: its field `id`, else its number. */
@@ -26,11 +26,11 @@ export interface Row {
 }
 
 /** Consecutive rows of one job. */
-export interface Chunk {
+export interface RowChunk {
   /** `JOB.INDEX.DIGEST`: names the content, so that a result under this id belongs to exactly these rows. */
   readonly id: string;
   readonly work: ChunkWork;
-  readonly rows: readonly Row[];
+  readonly rows: readonly JobRow[];
 }
 
 /** A row that has no result. */
@@ -42,12 +42,12 @@ export interface FailedRow {
 
 /** The result of a row that is a vector: it travels as float32, a third of its size as text. */
 export interface VectorRow {
-  readonly id: Row["id"];
+  readonly id: JobRow["id"];
   readonly vector: Float32Array;
 }
 
 /** The results of a chunk. */
-export interface ChunkResult {
+export interface RowChunkResult {
   /** Lines of the output in the order of the rows, without line feeds; a vector becomes `{"id":...,"result":[...]}`. */
   readonly output: readonly (string | VectorRow)[];
   readonly failed: readonly FailedRow[];
@@ -56,7 +56,7 @@ export interface ChunkResult {
 }
 
 /** A result as the coordinator takes it from a queue. */
-export interface EncodedResult extends Omit<ChunkResult, "output"> {
+export interface EncodedResult extends Omit<RowChunkResult, "output"> {
   /** The lines of the output, each with its line feed. */
   readonly output: Buffer;
   /** Number of lines. */
@@ -67,7 +67,7 @@ export interface EncodedResult extends Omit<ChunkResult, "output"> {
 const digestLength = 24;
 
 /** Makes a chunk. `index`: its place among the chunks of the job, from 0. */
-export function createChunk(job: string, index: number, work: ChunkWork, rows: readonly Row[]): Chunk {
+export function createChunk(job: string, index: number, work: ChunkWork, rows: readonly JobRow[]): RowChunk {
   const digest = createHash("sha256")
     .update(JSON.stringify([work, rows]))
     .digest("hex")
@@ -83,11 +83,11 @@ export function chunkIndex(id: string): number {
 /** The first line of an encoded result; after its line feed come the lines of the output, or the vectors, little-endian. */
 interface ResultHead extends Omit<EncodedResult, "output"> {
   /** Present if the output is vectors of one length: the ids of their rows. */
-  readonly ids?: readonly Row["id"][];
+  readonly ids?: readonly JobRow["id"][];
 }
 
 /** The bytes of a chunk's result. */
-export function encodeResult({ output, ...others }: ChunkResult): Buffer {
+export function encodeResult({ output, ...others }: RowChunkResult): Buffer {
   const head: ResultHead = { ...others, done: output.length };
   const vectors = output.filter((row) => typeof row !== "string");
   const length = vectors[0]?.vector.length;

@@ -3,13 +3,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { RedisServer, noRedis } from "../../../test/fixtures/redis-server.ts";
-import { type Chunk, createChunk } from "./chunk.ts";
-import type { ChunkQueue, Lease, WorkQueue } from "./chunk-queue.ts";
+import { type RowChunk, createChunk } from "./chunk.ts";
+import type { ChunkQueue, ChunkLease, WorkerQueue } from "./chunk-queue.ts";
 import { openRedisQueue, openRedisWorker } from "./redis-queue.ts";
 
 const never = new AbortController().signal;
 let count = 0;
-const newChunk = (job = "j"): Chunk =>
+const newChunk = (job = "j"): RowChunk =>
   createChunk(job, (count += 1), { task: "embed", model: "m", options: {}, retries: 1 }, [{ number: 1, id: count, fields: {} }]);
 
 it("a server that cannot be reached is a typed error", async () => {
@@ -23,7 +23,7 @@ describe.skipIf(noRedis !== undefined)(`the queue on Redis${noRedis === undefine
   let folder = "";
   let server: RedisServer;
   let queue: ChunkQueue;
-  let worker: WorkQueue;
+  let worker: WorkerQueue;
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "inferyard-redis-"));
     server = await RedisServer.start(folder);
@@ -39,7 +39,7 @@ describe.skipIf(noRedis !== undefined)(`the queue on Redis${noRedis === undefine
     const chunk = newChunk();
     await queue.add(chunk);
     await queue.add(chunk);
-    const lease = (await worker.take(never)) as Lease;
+    const lease = (await worker.take(never)) as ChunkLease;
     expect(lease).toMatchObject({ chunk, history: { deaths: 0 } });
     await lease.finish({ output: ["x"], failed: [] });
     await queue.add(chunk); // its result is there
@@ -56,17 +56,17 @@ describe.skipIf(noRedis !== undefined)(`the queue on Redis${noRedis === undefine
   it("withdraws what nobody has begun, and forgets a job", async () => {
     const [held, waiting, other] = [newChunk(), newChunk(), newChunk("other")];
     await queue.add(held);
-    const lease = (await worker.take(never)) as Lease;
+    const lease = (await worker.take(never)) as ChunkLease;
     for (const chunk of [waiting, other]) await queue.add(chunk);
     await queue.withdraw([held.id, waiting.id]);
     await lease.finish({ output: ["y"], failed: [] });
     expect((await queue.result(held.id))?.done).toBe(1);
     await queue.removeJob("j");
     expect(await queue.result(held.id)).toBeUndefined();
-    const last = (await worker.take(never)) as Lease;
+    const last = (await worker.take(never)) as ChunkLease;
     expect(last.chunk.id).toBe(other.id);
     await last.release();
-    expect(((await worker.take(never)) as Lease).chunk.id).toBe(other.id);
+    expect(((await worker.take(never)) as ChunkLease).chunk.id).toBe(other.id);
   });
 
   it("outlives a kill of the server, and adds again what that lost", async () => {
@@ -77,7 +77,7 @@ describe.skipIf(noRedis !== undefined)(`the queue on Redis${noRedis === undefine
     await adding;
     await vi.waitFor(async () => {
       await queue.recover([chunk]);
-      expect(((await worker.take(never)) as Lease).chunk.id).toBe(chunk.id);
+      expect(((await worker.take(never)) as ChunkLease).chunk.id).toBe(chunk.id);
     });
   });
 });

@@ -7,8 +7,8 @@ import { randomUUID } from "node:crypto";
 import type { Job as QueuedJob } from "bullmq";
 import { addAbortListener, removeAbortListener } from "../../concurrency/abort-listeners.ts";
 import { delay } from "../../storage/lock.ts";
-import { type Chunk, type ChunkResult, decodeResult, encodeResult } from "./chunk.ts";
-import { type ChunkHistory, type ChunkQueue, type Lease, type WorkQueue, afterDeath, noHistory } from "./chunk-queue.ts";
+import { type RowChunk, type RowChunkResult, decodeResult, encodeResult } from "./chunk.ts";
+import { type ChunkHistory, type ChunkQueue, type ChunkLease, type WorkerQueue, afterDeath, noHistory } from "./chunk-queue.ts";
 import { type RedisConnection, connectRedis, importQueuePackage } from "./redis-connection.ts";
 
 const prefix = "inferyard";
@@ -30,9 +30,9 @@ const importBullMq = () => importQueuePackage("bullmq", () => import("bullmq"));
 export async function openRedisQueue(url: string): Promise<ChunkQueue> {
   const { Queue } = await importBullMq();
   const { client, guard, close } = await connectRedis(url);
-  const queue = new Queue<Chunk>(queueName, { connection: client, prefix, skipVersionCheck: true });
+  const queue = new Queue<RowChunk>(queueName, { connection: client, prefix, skipVersionCheck: true });
   queue.on("error", () => {}); // `guard` says what happens to commands
-  const addAll = async (chunks: readonly Chunk[]): Promise<void> => {
+  const addAll = async (chunks: readonly RowChunk[]): Promise<void> => {
     const done = await exists(
       client,
       chunks.map(({ id }) => resultKey(id)),
@@ -99,10 +99,10 @@ async function exists(client: RedisConnection["client"], keys: readonly string[]
 }
 
 /** Opens the workers' side of the queue. Throws QUEUE_UNAVAILABLE if the server cannot be reached now; later a worker waits for it. */
-export async function openRedisWorker(url: string): Promise<WorkQueue> {
+export async function openRedisWorker(url: string): Promise<WorkerQueue> {
   const { Worker } = await importBullMq();
   const { client, close } = await connectRedis(url);
-  const worker = new Worker<Chunk>(queueName, null, {
+  const worker = new Worker<RowChunk>(queueName, null, {
     connection: client,
     prefix,
     lockDuration: lockMs,
@@ -115,8 +115,8 @@ export async function openRedisWorker(url: string): Promise<WorkQueue> {
   await worker.waitUntilReady();
   await worker.startStalledCheckTimer();
   const token = randomUUID();
-  const takeOne = async (): Promise<Lease | undefined> => {
-    const job = (await worker.getNextJob(token, { block: false })) as QueuedJob<Chunk> | undefined;
+  const takeOne = async (): Promise<ChunkLease | undefined> => {
+    const job = (await worker.getNextJob(token, { block: false })) as QueuedJob<RowChunk> | undefined;
     return job === undefined ? undefined : await toLease(job, token, client);
   };
   return {
@@ -143,7 +143,11 @@ export async function openRedisWorker(url: string): Promise<WorkQueue> {
   };
 }
 
-async function toLease(job: QueuedJob<Chunk>, token: string, client: RedisConnection["client"]): Promise<Lease | undefined> {
+async function toLease(
+  job: QueuedJob<RowChunk>,
+  token: string,
+  client: RedisConnection["client"],
+): Promise<ChunkLease | undefined> {
   const chunk = job.data;
   const complete = async (): Promise<void> => {
     // Fails where the lock has expired: another worker has the chunk, and finds the result.
@@ -163,7 +167,7 @@ async function toLease(job: QueuedJob<Chunk>, token: string, client: RedisConnec
       if (row === undefined) await client.hdel(historyKey(chunk.id), "row");
       else await client.hset(historyKey(chunk.id), { row });
     },
-    finish: async (result: ChunkResult) => {
+    finish: async (result: RowChunkResult) => {
       await client.set(resultKey(chunk.id), encodeResult(result), "EX", keptSeconds);
       clearInterval(timer);
       await complete();

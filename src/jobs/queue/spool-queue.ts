@@ -13,8 +13,8 @@ import { writeFileAtomically } from "../../storage/atomic-write.ts";
 import { errorCode, listNames, statOrUndefined, withDiskErrors } from "../../storage/disk.ts";
 import { type LockHolder, currentHolder, holderState } from "../../storage/lock-holder.ts";
 import { delay } from "../../storage/lock.ts";
-import { type Chunk, type ChunkResult, type EncodedResult, chunkIndex, decodeResult, encodeResult } from "./chunk.ts";
-import { type ChunkHistory, type ChunkQueue, type Lease, type WorkQueue, afterDeath, noHistory } from "./chunk-queue.ts";
+import { type RowChunk, type RowChunkResult, type EncodedResult, chunkIndex, decodeResult, encodeResult } from "./chunk.ts";
+import { type ChunkHistory, type ChunkQueue, type ChunkLease, type WorkerQueue, afterDeath, noHistory } from "./chunk-queue.ts";
 
 const folders = ["waiting", "taken", "done", "history", "workers", "staging"] as const;
 /** Interval at which a worker shows that it lives, and the silence after which a worker on another machine counts as dead. */
@@ -152,7 +152,7 @@ async function removeChunks(spool: Spool, ids: readonly string[]): Promise<void>
   }
 }
 
-async function add(spool: Spool, chunk: Chunk, taken: readonly { readonly id: string }[]): Promise<void> {
+async function add(spool: Spool, chunk: RowChunk, taken: readonly { readonly id: string }[]): Promise<void> {
   const { id } = chunk;
   if (taken.some((other) => other.id === id)) return;
   for (const part of ["done", "waiting"] as const) if ((await statOrUndefined(spool.path(part, id))) !== undefined) return;
@@ -191,7 +191,7 @@ async function giveBack(spool: Spool, name: string, id: string, row: number | un
 }
 
 /** Opens the workers' side of the spool in a folder, which is created. Each call is one worker. */
-export async function openSpoolWorker(folder: string): Promise<WorkQueue> {
+export async function openSpoolWorker(folder: string): Promise<WorkerQueue> {
   const spool = new Spool(folder);
   await spool.create();
   const holder = await currentHolder();
@@ -221,12 +221,12 @@ export async function openSpoolWorker(folder: string): Promise<WorkQueue> {
 }
 
 /** Takes the chunk with the lowest index, whatever its job, so that jobs share the workers. */
-async function tryTake(spool: Spool, worker: string, mark: Lease["mark"]): Promise<Lease | undefined> {
+async function tryTake(spool: Spool, worker: string, mark: ChunkLease["mark"]): Promise<ChunkLease | undefined> {
   const waiting = await spool.names("waiting");
   for (const id of waiting.sort((one, other) => chunkIndex(one) - chunkIndex(other))) {
     const taken = spool.path("taken", `${id}@${worker}`);
     if (!(await spool.move(spool.path("waiting", id), taken))) continue;
-    const chunk = await readJson<Chunk>(taken);
+    const chunk = await readJson<RowChunk>(taken);
     if (chunk === undefined) {
       await rm(taken, { force: true }); // damaged by a loss of power: the coordinator adds it again
       continue;
@@ -235,7 +235,7 @@ async function tryTake(spool: Spool, worker: string, mark: Lease["mark"]): Promi
       chunk,
       history: await spool.history(id),
       mark,
-      finish: async (result: ChunkResult) => {
+      finish: async (result: RowChunkResult) => {
         // Nobody waits for a chunk that was removed or given to another worker meanwhile.
         if ((await statOrUndefined(taken)) === undefined) return;
         await spool.write("done", id, encodeResult(result));

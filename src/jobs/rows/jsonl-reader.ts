@@ -1,7 +1,7 @@
 /** Reads JSONL: one JSON value per line, in bounded memory, from any offset. */
 import { createReadStream } from "node:fs";
 import { getMessage } from "../../contract/errors.ts";
-import type { Position } from "../store/job.ts";
+import type { InputPosition } from "../store/job.ts";
 import type { ReadRow, RowReader } from "./row-reader.ts";
 
 /** Longest line in bytes. Longer ones are rows without a result. */
@@ -14,7 +14,7 @@ export function jsonlReader(path: string): RowReader {
   return { read: (position) => readJsonl(path, position) };
 }
 
-async function* readJsonl(path: string, { offset, number }: Position): AsyncGenerator<readonly ReadRow[], void> {
+async function* readJsonl(path: string, { offset, number }: InputPosition): AsyncGenerator<readonly ReadRow[], void> {
   const stream = createReadStream(path, { start: offset, highWaterMark: blockBytes });
   const line = new Line();
   let [end, count] = [offset, number];

@@ -1,7 +1,7 @@
 /** From a row as it was read to what a worker gets, or to a failed row. */
 import { type InferyardError, type SerializedError, invalidInput } from "../../contract/errors.ts";
 import { omitUndefined } from "../../contract/checked.ts";
-import type { FailedRow, Row } from "../queue/chunk.ts";
+import type { FailedRow, JobRow } from "../queue/chunk.ts";
 import type { IdSet } from "./id-set.ts";
 import type { ReadRow } from "./row-reader.ts";
 
@@ -15,12 +15,12 @@ export interface RowFields {
 }
 
 /** Writes the line of a failed row in the format of the job. */
-export type FailedLine = (row: Pick<Row, "number"> & Partial<Row>, error: SerializedError, text?: string) => string;
+export type FailedLine = (row: Pick<JobRow, "number"> & Partial<JobRow>, error: SerializedError, text?: string) => string;
 
 /** The row that a worker gets, or the failed row if it cannot be read, has no valid id, or has the id of an earlier one. */
-export function toRow(read: ReadRow, fields: RowFields, ids: IdSet, failedLine: FailedLine): Row | FailedRow {
+export function toRow(read: ReadRow, fields: RowFields, ids: IdSet, failedLine: FailedLine): JobRow | FailedRow {
   const { number, value, problem, text } = read;
-  const fail = (error: InferyardError, row: Partial<Row> = {}): FailedRow => ({
+  const fail = (error: InferyardError, row: Partial<JobRow> = {}): FailedRow => ({
     number,
     line: failedLine({ ...row, number }, error.toJSON(), text),
   });

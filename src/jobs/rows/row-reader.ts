@@ -1,5 +1,5 @@
 /** The contract of readers of inputs. */
-import type { Position } from "../store/job.ts";
+import type { InputPosition } from "../store/job.ts";
 
 /** A row as it was read. */
 export interface ReadRow {
@@ -8,7 +8,7 @@ export interface ReadRow {
   /** Its size in the input, in bytes; an estimate where the format has none. */
   readonly bytes: number;
   /** Where the next row begins. */
-  readonly position: Position;
+  readonly position: InputPosition;
   /** Part of the input that ends with this row, from 0 to 1. Absent: as the offset of `position` in bytes says. */
   readonly part?: number;
   /** The value of the row. Absent if it cannot be read. */
@@ -22,5 +22,5 @@ export interface ReadRow {
 /** Reads the rows of an input in order. */
 export interface RowReader {
   /** The rows from a position on, in groups. Throws INPUT_INVALID if the file as a whole cannot be read. */
-  read(position: Position): AsyncIterable<readonly ReadRow[]>;
+  read(position: InputPosition): AsyncIterable<readonly ReadRow[]>;
 }

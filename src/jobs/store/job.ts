@@ -30,7 +30,7 @@ export interface JobDefinition {
 export type JobStatus = "running" | "paused" | "done" | "cancelled" | "failed";
 
 /** Where reading continues in an input. */
-export interface Position {
+export interface InputPosition {
   /** Byte offset of a JSONL file, or number of rows before it in other formats. */
   readonly offset: number;
   /** Number of the last row before it; 0 at the start. */
@@ -43,7 +43,7 @@ export interface JobState {
   /** Chunks that are merged into the output. */
   readonly chunks: number;
   /** Where the next chunk begins in the input. */
-  readonly position: Position;
+  readonly position: InputPosition;
   /** Rows read, of which `done` have a result and `failed` were set aside. */
   readonly rows: number;
   readonly done: number;

@@ -1,6 +1,6 @@
 /**
  * Runs one job: cuts its input into chunks, keeps a bounded number of them in the queue, and appends their results in the order of the input. What is merged is
- * recorded after it is flushed, and only then leaves the queue, so that a kill at any moment loses no row and writes none twice.
+ * recorded, and only then leaves the queue, so that a kill at any moment loses no row and writes none twice.
  */
 import { rename } from "node:fs/promises";
 import { InferyardError, invalidInput } from "../../contract/errors.ts";
@@ -90,6 +90,9 @@ class Coordinator {
   #state: JobState;
   #since = performance.now();
   #checkpoint = 0;
+  /** The record that is being written beside the merging of results. */
+  #recording: Promise<unknown> | undefined;
+  #recordProblem: unknown;
 
   private constructor(job: Job, parts: CoordinatorParts, output: GrowingFile, failed: GrowingFile) {
     this.#job = job;
@@ -167,7 +170,11 @@ class Coordinator {
   }
 
   async #check(): Promise<JobState | undefined> {
-    await this.#record();
+    if (this.#recordProblem !== undefined) throw this.#recordProblem;
+    this.#checkpoint = performance.now();
+    this.#recording ??= this.#write()
+      .catch((error: unknown) => (this.#recordProblem = error))
+      .finally(() => (this.#recording = undefined));
     const request = await this.#parts.store.takeRequest(this.#job.id);
     if (request !== undefined) return await this.end(request === "pause" ? "paused" : "cancelled");
     this.#parts.checkWorkers?.();
@@ -203,20 +210,27 @@ class Coordinator {
     };
   }
 
-  /** Flushes what is merged, records it, and removes it from the queue. */
+  /** Flushes the files and records what is merged, once no other record is being written. */
   async #record(): Promise<JobState> {
+    await this.#recording;
     await this.#output.flush();
     await this.#failed.flush();
+    return await this.#write();
+  }
+
+  /** Records what is merged now, and removes it from the queue. Without a flush, during which appending waits: what a killed process has written is not lost. */
+  async #write(): Promise<JobState> {
     const now = performance.now();
-    this.#state = { ...this.#state, milliseconds: Math.round(this.#state.milliseconds + now - this.#since) };
+    const state = { ...this.#state, milliseconds: Math.round(this.#state.milliseconds + now - this.#since) };
+    const merged = this.#merged;
+    this.#state = state;
     this.#since = now;
     this.#checkpoint = now;
-    await this.#parts.store.save(this.#job.id, this.#state);
-    const merged = this.#merged;
     this.#merged = [];
+    await this.#parts.store.save(this.#job.id, state);
     if (merged.length > 0) await this.#parts.queue.remove(merged);
-    this.#parts.onState?.(this.#state);
-    return this.#state;
+    this.#parts.onState?.(state);
+    return state;
   }
 
   async #finish(): Promise<JobState> {

@@ -1,20 +1,20 @@
 /** Cuts the rows of an input into chunks: the same ones each time, from wherever reading continues. */
-import { type Chunk, type FailedRow, type Row, createChunk } from "../queue/chunk.ts";
+import { type RowChunk, type FailedRow, type JobRow, createChunk } from "../queue/chunk.ts";
 import { IdSet } from "../rows/id-set.ts";
 import { type FailedLine, type RowFields, addKnownId, toRow } from "../rows/row-fields.ts";
 import type { ReadRow, RowReader } from "../rows/row-reader.ts";
-import type { Job, Position } from "../store/job.ts";
+import type { Job, InputPosition } from "../store/job.ts";
 
 /** A chunk with what the coordinator keeps of it. */
 export interface CutChunk {
-  readonly chunk: Chunk;
+  readonly chunk: RowChunk;
   /** Rows that were set aside without being computed. */
   readonly failed: readonly FailedRow[];
   /** Rows that were read for it. */
   readonly rows: number;
   readonly bytes: number;
   /** Where the next chunk begins. */
-  readonly position: Position;
+  readonly position: InputPosition;
   /** Part of the input that is read by its end, from 0 to 1. */
   readonly progress: number;
 }
@@ -55,13 +55,13 @@ export async function* cutChunks(job: Job, { reader, fields, failedLine }: CutPa
 }
 
 class OpenChunk {
-  readonly rows: Row[] = [];
+  readonly rows: JobRow[] = [];
   readonly failed: FailedRow[] = [];
   count = 0;
   bytes = 0;
   last: ReadRow | undefined;
 
-  add(read: ReadRow, row: Row | FailedRow): void {
+  add(read: ReadRow, row: JobRow | FailedRow): void {
     if ("line" in row) this.failed.push(row);
     else this.rows.push(row);
     this.count += 1;

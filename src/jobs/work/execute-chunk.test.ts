@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { InferyardError, invalidInput } from "../../contract/errors.ts";
-import { type Row, createChunk } from "../queue/chunk.ts";
+import { type JobRow, createChunk } from "../queue/chunk.ts";
 import { type ChunkHistory, noHistory } from "../queue/chunk-queue.ts";
 import { jobFailedLine } from "../rows/row-fields.ts";
 import { executeRows } from "./execute-chunk.ts";
 
-const rows: readonly Row[] = Array.from({ length: 32 }, (_, index) => ({
+const rows: readonly JobRow[] = Array.from({ length: 32 }, (_, index) => ({
   number: index + 1,
   id: index,
   fields: { input: index },
@@ -13,9 +13,9 @@ const rows: readonly Row[] = Array.from({ length: 32 }, (_, index) => ({
 const chunk = createChunk("j", 0, { task: "embed", model: "m", options: {}, retries: 2 }, rows);
 
 /** Executes the chunk, and notes the rows of each call. */
-async function execute(fails: (row: Row, attempt: number) => Error | undefined, history: ChunkHistory = noHistory) {
+async function execute(fails: (row: JobRow, attempt: number) => Error | undefined, history: ChunkHistory = noHistory) {
   const [calls, marks, attempts]: [number[], (number | undefined)[], Map<number, number>] = [[], [], new Map()];
-  const run = async (given: readonly Row[]): Promise<readonly string[]> => {
+  const run = async (given: readonly JobRow[]): Promise<readonly string[]> => {
     calls.push(given.length);
     for (const row of given) {
       const attempt = (attempts.get(row.number) ?? 0) + (given.length === 1 ? 1 : 0);

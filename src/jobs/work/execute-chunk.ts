@@ -1,17 +1,17 @@
 /** Computes a chunk: all rows at once, and where that fails in smaller parts, until the rows are known that fail alone. */
 import { InferyardError, isInferyardError } from "../../contract/errors.ts";
 import { delay } from "../../storage/lock.ts";
-import type { Chunk, ChunkResult, FailedRow, Row } from "../queue/chunk.ts";
-import type { ChunkHistory, Lease } from "../queue/chunk-queue.ts";
+import type { RowChunk, RowChunkResult, FailedRow, JobRow } from "../queue/chunk.ts";
+import type { ChunkHistory, ChunkLease } from "../queue/chunk-queue.ts";
 import type { FailedLine } from "../rows/row-fields.ts";
 import { rowError } from "./row-tasks.ts";
 
 /** How rows of a chunk are computed. */
 export interface RowWork {
   /** Throws INPUT_INVALID for a row that cannot be read. */
-  readonly check: (row: Row) => void;
+  readonly check: (row: JobRow) => void;
   /** The output of each row. Throws if a row fails. */
-  readonly run: (rows: readonly Row[]) => Promise<ChunkResult["output"]>;
+  readonly run: (rows: readonly JobRow[]) => Promise<RowChunkResult["output"]>;
   readonly failedLine: FailedLine;
   readonly retries: number;
   /** Rows that are computed at once, each in a call of its own. Default: all rows in one call, and in smaller ones where that fails. */
@@ -25,27 +25,27 @@ const firstRetryMs = 200;
 
 /** Computes the rows of a leased chunk. Throws ABORTED, and what is thrown for the job as a whole. */
 export async function executeRows(
-  { chunk, history, mark }: Pick<Lease, "chunk" | "history" | "mark">,
+  { chunk, history, mark }: Pick<ChunkLease, "chunk" | "history" | "mark">,
   work: RowWork,
   signal: AbortSignal,
-): Promise<ChunkResult> {
+): Promise<RowChunkResult> {
   const failed: FailedRow[] = [];
-  const fail = (row: Row, error: unknown): void => {
+  const fail = (row: JobRow, error: unknown): void => {
     failed.push({ number: row.number, line: work.failedLine(row, rowError(error).toJSON()) });
   };
   const sound = chunk.rows.filter((row) => isSound(row, work, history, fail));
   const isAlone = history.deaths >= deathsUntilAlone;
-  let output: ChunkResult["output"];
+  let output: RowChunkResult["output"];
   if (isAlone) output = await oneByOne(sound, work, signal, fail, mark);
   else if (work.parallel === undefined) output = await inParts(sound, work, signal, fail);
   else output = await sideBySide(sound, work.parallel, (row) => alone(row, work, signal, fail));
   return { output, failed: failed.sort((one, other) => one.number - other.number) };
 }
 
-type Fail = (row: Row, error: unknown) => void;
+type Fail = (row: JobRow, error: unknown) => void;
 
 /** Whether a row can be computed; otherwise it is set aside. */
-function isSound(row: Row, { check, retries }: RowWork, { rowDeaths }: ChunkHistory, fail: Fail): boolean {
+function isSound(row: JobRow, { check, retries }: RowWork, { rowDeaths }: ChunkHistory, fail: Fail): boolean {
   const deaths = rowDeaths[String(row.number)] ?? 0;
   if (deaths > retries) {
     fail(row, new InferyardError("HOST_DIED", `${deaths} workers died while they computed this row`));
@@ -61,7 +61,12 @@ function isSound(row: Row, { check, retries }: RowWork, { rowDeaths }: ChunkHist
 }
 
 /** Halves what fails: a few failing rows cost a few more calls, and not a call per row. */
-async function inParts(rows: readonly Row[], work: RowWork, signal: AbortSignal, fail: Fail): Promise<ChunkResult["output"]> {
+async function inParts(
+  rows: readonly JobRow[],
+  work: RowWork,
+  signal: AbortSignal,
+  fail: Fail,
+): Promise<RowChunkResult["output"]> {
   if (rows.length === 0) return [];
   const [first] = rows;
   if (rows.length === 1 && first !== undefined) return alone(first, work, signal, fail);
@@ -79,11 +84,11 @@ async function inParts(rows: readonly Row[], work: RowWork, signal: AbortSignal,
 
 /** The outputs of rows, at most `parallel` of which are computed at once, in the order of the rows. */
 async function sideBySide(
-  rows: readonly Row[],
+  rows: readonly JobRow[],
   parallel: number,
-  compute: (row: Row) => Promise<ChunkResult["output"]>,
-): Promise<ChunkResult["output"]> {
-  const outputs: ChunkResult["output"][] = [];
+  compute: (row: JobRow) => Promise<RowChunkResult["output"]>,
+): Promise<RowChunkResult["output"]> {
+  const outputs: RowChunkResult["output"][] = [];
   const left = rows.entries();
   const lane = async (): Promise<void> => {
     for (const [index, row] of left) outputs[index] = await compute(row);
@@ -94,13 +99,13 @@ async function sideBySide(
 
 /** Each row on its own, marked, so that the death of this worker is counted for the row that caused it. */
 async function oneByOne(
-  rows: readonly Row[],
+  rows: readonly JobRow[],
   work: RowWork,
   signal: AbortSignal,
   fail: Fail,
-  mark: Lease["mark"],
-): Promise<ChunkResult["output"]> {
-  const lines: ChunkResult["output"][number][] = [];
+  mark: ChunkLease["mark"],
+): Promise<RowChunkResult["output"]> {
+  const lines: RowChunkResult["output"][number][] = [];
   for (const row of rows) {
     await mark(row.number);
     lines.push(...(await alone(row, work, signal, fail)));
@@ -110,7 +115,7 @@ async function oneByOne(
 }
 
 /** One row, again after errors that may pass. */
-async function alone(row: Row, work: RowWork, signal: AbortSignal, fail: Fail): Promise<ChunkResult["output"]> {
+async function alone(row: JobRow, work: RowWork, signal: AbortSignal, fail: Fail): Promise<RowChunkResult["output"]> {
   for (let attempt = 0; ; attempt += 1) {
     try {
       return await work.run([row]);
@@ -130,7 +135,7 @@ function refuseToContinue(error: unknown, signal: AbortSignal): void {
 }
 
 /** A result for a chunk that cannot be computed on account of the job as a whole. */
-export function fatalResult(chunk: Chunk, error: unknown): ChunkResult {
+export function fatalResult(chunk: RowChunk, error: unknown): RowChunkResult {
   const { message, ...others } = rowError(error).toJSON();
   return { output: [], failed: [], fatal: { ...others, message: `${chunk.work.model}: ${message}` } };
 }

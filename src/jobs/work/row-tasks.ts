@@ -9,7 +9,7 @@ import type { ChatMessage } from "../../tasks/generation/chat/messages.ts";
 import { generateOptions } from "../../tasks/generation/generate-options.ts";
 import { rerankOptions } from "../../tasks/reranking/rerank-options.ts";
 import { floatsToJson } from "../rows/float-text.ts";
-import type { Row } from "../queue/chunk.ts";
+import type { JobRow } from "../queue/chunk.ts";
 
 /** One call of a task. */
 export interface TaskCall {
@@ -32,9 +32,9 @@ export interface RowTask {
   /** Rows that are computed at once, each in a call of its own. Default: all rows of a chunk in one call. */
   readonly parallel?: number;
   /** Throws INPUT_INVALID for a row that the task cannot read. */
-  readonly check: (fields: Row["fields"]) => void;
+  readonly check: (fields: JobRow["fields"]) => void;
   /** Computes rows that were checked: of each the JSON of its result, or its vector. Throws the error of the first row that fails. */
-  readonly run: (rows: readonly Row["fields"][], call: TaskCall) => Promise<readonly (string | Float32Array)[]>;
+  readonly run: (rows: readonly JobRow["fields"][], call: TaskCall) => Promise<readonly (string | Float32Array)[]>;
 }
 
 const embed: RowTask = {

@@ -2,14 +2,14 @@
 import type { Runtime } from "../../api/runtime.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import type { ModelHandle } from "../../runtime/model-handle.ts";
-import type { ChunkResult, ChunkWork } from "../queue/chunk.ts";
-import type { Lease, WorkQueue } from "../queue/chunk-queue.ts";
+import type { RowChunkResult, ChunkWork } from "../queue/chunk.ts";
+import type { ChunkLease, WorkerQueue } from "../queue/chunk-queue.ts";
 import { jobFailedLine } from "../rows/row-fields.ts";
 import { executeRows, fatalResult } from "./execute-chunk.ts";
 import { getRowTask } from "./row-tasks.ts";
 
 /** Computes a leased chunk. Throws ABORTED if the signal is aborted. */
-export type ChunkExecutor = (lease: Lease, signal: AbortSignal) => Promise<ChunkResult>;
+export type ChunkExecutor = (lease: ChunkLease, signal: AbortSignal) => Promise<RowChunkResult>;
 
 /** Ends of a worker: `stop` lets it finish the chunk that it holds, `abort` makes it give the chunk back. */
 export interface WorkerSignals {
@@ -18,11 +18,11 @@ export interface WorkerSignals {
 }
 
 /** Takes and computes chunks until it is stopped. Throws errors of the queue. */
-export async function runWorker(queue: WorkQueue, execute: ChunkExecutor, { stop, abort }: WorkerSignals): Promise<void> {
+export async function runWorker(queue: WorkerQueue, execute: ChunkExecutor, { stop, abort }: WorkerSignals): Promise<void> {
   for (;;) {
     const lease = await queue.take(stop);
     if (lease === undefined) return;
-    let result: ChunkResult;
+    let result: RowChunkResult;
     try {
       result = await execute(lease, abort);
     } catch (error) {

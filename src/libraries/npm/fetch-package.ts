@@ -14,7 +14,7 @@ import { readChunks } from "../../platform/node/read-chunks.ts";
 import type { UserFacts } from "../../storage/data-folder.ts";
 import { withDiskErrors } from "../../storage/disk.ts";
 import type { EnginePackage } from "./engine-package.ts";
-import { packageName } from "./engine-packages.ts";
+import { type PackageMachine, packageName } from "./engine-packages.ts";
 import type { NpmSettings } from "./npm-settings.ts";
 
 /** Where tarballs come from. */
@@ -104,8 +104,13 @@ async function hasDigest({ integrity }: EnginePackage, path: string): Promise<bo
   return `sha512-${hash.digest("base64")}` === integrity;
 }
 
-/** Unpacks a tarball into its path below `folder`: files and folders alone, which tar keeps below the folder. Throws DOWNLOAD_FAILED for a damaged one. */
-export async function unpackTarball(entry: EnginePackage, tarball: string, folder: string): Promise<void> {
+/** Unpacks a tarball for a machine into its path below `folder`: files and folders alone, which tar keeps below the folder. Throws DOWNLOAD_FAILED for a damaged one. */
+export async function unpackTarball(
+  entry: EnginePackage,
+  tarball: string,
+  folder: string,
+  machine: PackageMachine,
+): Promise<void> {
   const target = join(folder, ...entry.path.split("/"));
   await withDiskErrors(target, () => mkdir(target, { recursive: true }));
   try {
@@ -114,17 +119,18 @@ export async function unpackTarball(entry: EnginePackage, tarball: string, folde
       cwd: target,
       strip: 1, // the folder "package"
       preserveOwner: false,
-      filter: (path, file) => isForThisMachine(path) && "type" in file && ["File", "OldFile", "Directory"].includes(file.type),
+      filter: (path, file) =>
+        isForMachine(path, machine) && "type" in file && ["File", "OldFile", "Directory"].includes(file.type),
     });
   } catch (error) {
     throw mismatch(`${packageName(entry)}${sep}${entry.version}`, `it cannot be unpacked: ${getMessage(error)}`);
   }
 }
 
-/** onnxruntime-node has the binaries of all machines: package/bin/napi-v6/<platform>/<architecture>/. Only this machine's are unpacked. */
-function isForThisMachine(path: string): boolean {
+/** onnxruntime-node has the binaries of all machines: package/bin/napi-v6/<platform>/<architecture>/. Only those of one machine are unpacked. */
+function isForMachine(path: string, machine: PackageMachine): boolean {
   const [, platform, architecture] = /^package\/bin\/napi-v\d+\/([^/]+)\/([^/]+)\//.exec(path) ?? [];
-  return platform === undefined || (platform === process.platform && architecture === process.arch);
+  return platform === undefined || (platform === machine.platform && architecture === machine.architecture);
 }
 
 function mismatch(name: string, problem: string): InferyardError {

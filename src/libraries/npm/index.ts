@@ -1,3 +1,3 @@
 /** Engines from npm packages, installed into the data folder. */
-export { type EngineName, type LlamaAccelerator, engineNames, llamaAccelerators } from "./engine-packages.ts";
+export { type EngineName, engineNames, llamaAccelerators } from "./engine-packages.ts";
 export { installEngine, installedEngines, mainPackages, removeEngine } from "./install-engine.ts";

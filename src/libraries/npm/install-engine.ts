@@ -1,7 +1,6 @@
 /** Installs engines from npm packages into the data folder, lists and removes them. */
 import { createHash } from "node:crypto";
 import { mkdir, readFile, readdir, rename, rm, stat } from "node:fs/promises";
-import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { InferyardError, invalidInput, quoteOption } from "../../contract/errors.ts";
 import { publishFolder, replaceFolder } from "../../platform/node/atomic-folder.ts";
@@ -11,9 +10,17 @@ import { enginesFolder, loadScript } from "../../storage/installed-engines.ts";
 import { withLock } from "../../storage/lock.ts";
 import { stagingName, sweepAbandoned } from "../../storage/staging.ts";
 import type { EnginePackage } from "./engine-package.ts";
-import { type EngineName, type LlamaAccelerator, engineNames, packageName, packagesFor } from "./engine-packages.ts";
+import {
+  type EngineName,
+  type LlamaAccelerator,
+  type PackageMachine,
+  engineNames,
+  packageName,
+  packagesFor,
+} from "./engine-packages.ts";
 import { type PackageSource, fetchTarball, registrySource, tarballName, unpackTarball } from "./fetch-package.ts";
 import { readNpmSettings } from "./npm-settings.ts";
+import { homeFolder } from "../../platform/node/home-folder.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -24,6 +31,8 @@ export interface InstallEngineOptions {
   readonly accelerator?: LlamaAccelerator | undefined;
   /** A folder with tarballs of the packages, or the URL of a registry. Default: the registry of npm's settings. */
   readonly from?: string | undefined;
+  /** Machine that the packages are for. Default: this one. */
+  readonly machine?: PackageMachine | undefined;
   /** Whether nothing may be fetched over a network. */
   readonly offline: boolean;
   /** Folder that relative paths start from, and whose .npmrc is read. */
@@ -54,6 +63,7 @@ export interface FoundEngine extends InstalledEngineRecord {
 }
 
 const recordName = "engine.json";
+const thisMachine: PackageMachine = { platform: process.platform, architecture: process.arch };
 /** Packages that are fetched at the same time. */
 const parallel = 8;
 
@@ -63,10 +73,10 @@ const parallel = 8;
  * is kept in this case. `isUnchanged`: the same packages were installed before, and nothing was fetched.
  */
 export async function installEngine(options: InstallEngineOptions): Promise<FoundEngine & { readonly isUnchanged: boolean }> {
-  const { engine, environment, accelerator = "cpu", signal } = options;
+  const { engine, environment, accelerator = "cpu", machine = thisMachine, signal } = options;
   const all = enginesFolder(undefined, { environment });
   const path = enginesFolder(engine, { environment });
-  const packages = packagesFor(engine, { platform: process.platform, architecture: process.arch }, accelerator);
+  const packages = packagesFor(engine, machine, accelerator);
   const digest = digestOf(packages);
   await withDiskErrors(all, () => mkdir(all, { recursive: true }));
   return await withLock(
@@ -160,7 +170,7 @@ async function findSource({ from, offline, directory, environment }: InstallEngi
     throw new InferyardError("DOWNLOAD_FAILED", "the packages are fetched from a registry, and downloads are disabled", {
       remedy: `name a folder with their tarballs: ${quoteOption("from")}`,
     });
-  const settings = await readNpmSettings({ environment, platform: process.platform, home: homedir() }, directory);
+  const settings = await readNpmSettings({ environment, platform: process.platform, home: homeFolder() }, directory);
   const mirror = from?.replace(/\/+$/, "");
   return await registrySource(mirror === undefined ? settings : { ...settings, registryOf: () => mirror }, environment);
 }
@@ -170,7 +180,7 @@ async function unpackAll(
   source: PackageSource,
   staging: string,
   downloads: string,
-  { signal, onProgress }: InstallEngineOptions,
+  { signal, onProgress, machine = thisMachine }: InstallEngineOptions,
 ): Promise<void> {
   await withDiskErrors(downloads, () => mkdir(downloads, { recursive: true }));
   let bytes = 0;
@@ -187,7 +197,7 @@ async function unpackAll(
   };
   await Promise.all(Array.from({ length: parallel }, work));
   // Outer packages first: their folders hold those of packages inside.
-  for (const entry of packages) await unpackTarball(entry, join(downloads, tarballName(entry)), staging);
+  for (const entry of packages) await unpackTarball(entry, join(downloads, tarballName(entry)), staging, machine);
 }
 
 async function folderBytes(folder: string): Promise<number> {

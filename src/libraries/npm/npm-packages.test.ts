@@ -123,7 +123,7 @@ describe("tarballs", () => {
     await fetchTo(target);
     await fetchTo(target);
     expect(requests).toEqual([{ url: "/npm/@scope/name/-/name-1.2.3.tgz", authorization: "Bearer secret" }]);
-    await unpackTarball(entry, target, join(folder, "unpacked"));
+    await unpackTarball(entry, target, join(folder, "unpacked"), { platform: process.platform, architecture: process.arch });
     const unpacked = join(folder, "unpacked", "node_modules", "@scope", "name");
     expect(readFileSync(join(unpacked, "bin", "napi-v6", process.platform, process.arch, "library"), "utf8")).toBe(
       process.platform,

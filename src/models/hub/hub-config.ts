@@ -1,8 +1,8 @@
 /** Reads the configuration of the hub from the environment variables of huggingface_hub. */
 import { readFile } from "node:fs/promises";
-import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { InferyardError, getMessage } from "../../contract/errors.ts";
+import { homeFolder } from "../../platform/node/home-folder.ts";
 
 /** Environment variables by name. */
 export type HubEnvironment = Readonly<Record<string, string | undefined>>;
@@ -26,7 +26,7 @@ export interface HubConfig {
  */
 export async function readHubConfig(environment: HubEnvironment = process.env, offline?: boolean): Promise<HubConfig> {
   const variable = (name: string): string | undefined => environment[name]?.trim() || undefined;
-  const home = resolve(variable("HF_HOME") ?? join(variable("XDG_CACHE_HOME") ?? join(homedir(), ".cache"), "huggingface"));
+  const home = resolve(variable("HF_HOME") ?? join(variable("XDG_CACHE_HOME") ?? join(homeFolder(), ".cache"), "huggingface"));
   const token =
     variable("HF_TOKEN") ??
     variable("HUGGING_FACE_HUB_TOKEN") ??

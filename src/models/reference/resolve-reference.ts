@@ -1,12 +1,12 @@
 /** Resolves model references: the strings by which a user names a model. */
 import { existsSync } from "node:fs";
-import { homedir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { InferyardError, getMessage } from "../../contract/errors.ts";
 import { nearestName } from "../validation/nearest-name.ts";
 import type { ModelReference, ResolveOptions } from "./model-location.ts";
 import { canonicalName, isRemote, parseRemote } from "./remote-reference.ts";
+import { homeFolder } from "../../platform/node/home-folder.ts";
 
 /** Folder of the built-in model, beside both `src` and `dist`. */
 const builtinPath = fileURLToPath(new URL("../../../builtin", import.meta.url));
@@ -63,7 +63,7 @@ function fileUrlPath(reference: string): string {
 }
 
 function expandHome(reference: string): string {
-  return reference === "~" || /^~[/\\]/.test(reference) ? join(homedir(), reference.slice(1)) : reference;
+  return reference === "~" || /^~[/\\]/.test(reference) ? join(homeFolder(), reference.slice(1)) : reference;
 }
 
 /** Whether a reference can only be a path, whether or not it exists. */

@@ -1,8 +1,8 @@
 /** Keeps the compiled code of our modules between runs, where Node.js can: from version 22.8. */
 import { mkdirSync } from "node:fs";
 import module from "node:module";
-import { homedir } from "node:os";
 import { join } from "node:path";
+import { homeFolder } from "./home-folder.ts";
 
 /** What Node.js has from 22.8 on. */
 interface CompileCache {
@@ -33,10 +33,10 @@ const isSet = (value: string | undefined): boolean => value !== undefined && val
 
 /** Folder of caches of this user, by the rule of the platform; on Linux that of the XDG base directory specification. */
 function userCacheFolder(platform: string, environment: Readonly<Record<string, string | undefined>>): string {
-  if (platform === "win32") return environment["LOCALAPPDATA"] ?? join(homedir(), "AppData", "Local");
-  if (platform === "darwin") return join(homedir(), "Library", "Caches");
+  if (platform === "win32") return environment["LOCALAPPDATA"] ?? join(homeFolder(), "AppData", "Local");
+  if (platform === "darwin") return join(homeFolder(), "Library", "Caches");
   const named = environment["XDG_CACHE_HOME"];
-  return named?.startsWith("/") === true ? named : join(homedir(), ".cache");
+  return named?.startsWith("/") === true ? named : join(homeFolder(), ".cache");
 }
 
 function makeFolder(path: string): void {

@@ -5,6 +5,8 @@ import { Worker, type WorkerOptions } from "node:worker_threads";
 interface SingleProgram {
   isSea(): boolean;
   getAsset(key: string, encoding: string): string;
+  getRawAsset(key: string): ArrayBuffer;
+  getAssetKeys(): string[];
 }
 
 /** The asset of a single program whose text mounts the other assets as files and starts a module: scripts/release/start.cjs. */

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { InferyardError, invalidInput } from "../../contract/errors.ts";
 import { executeRows } from "../../jobs/work/execute-chunk.ts";
 import type { ChunkExecutor } from "../../jobs/work/worker.ts";
-import type { Row } from "../../jobs/queue/chunk.ts";
+import type { JobRow } from "../../jobs/queue/chunk.ts";
 import type { FailedLine, RowFields } from "../../jobs/rows/row-fields.ts";
 import type { Identity } from "../http/access/identity.ts";
 
@@ -19,7 +19,7 @@ const parallelRequests = 4;
 const retryableStatuses: ReadonlySet<number> = new Set([429, 503, 504]);
 
 /** Throws INPUT_INVALID for a request that no batch of this endpoint can hold. */
-export function checkRequest({ id, fields }: Pick<Row, "id" | "fields">, endpoint: string): void {
+export function checkRequest({ id, fields }: Pick<JobRow, "id" | "fields">, endpoint: string): void {
   const { method, url, body } = fields;
   if (typeof id !== "string") throw invalidInput("custom_id must be a text");
   if (method !== "POST") throw invalidInput("method must be POST");
@@ -46,7 +46,7 @@ export function requestExecutor(endpoint: string, identity: Identity, dispatch: 
 
 /** The line of a response with status 200. Throws for others; the error has the response in its data. */
 async function send(
-  { id, fields }: Row,
+  { id, fields }: JobRow,
   endpoint: string,
   identity: Identity,
   dispatch: Dispatch,

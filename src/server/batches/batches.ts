@@ -1,8 +1,9 @@
 /** Batches of requests (OpenAI's Batch API), each a job of `jobs/` whose worker is this server. */
+import { addAbortListener, removeAbortListener } from "../../concurrency/abort-listeners.ts";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { InferyardError } from "../../contract/errors.ts";
-import type { ChunkQueue, WorkQueue } from "../../jobs/queue/chunk-queue.ts";
+import type { ChunkQueue, WorkerQueue } from "../../jobs/queue/chunk-queue.ts";
 import { openSpool, openSpoolWorker } from "../../jobs/queue/spool-queue.ts";
 import { jsonlReader } from "../../jobs/rows/jsonl-reader.ts";
 import type { JobState } from "../../jobs/store/job.ts";
@@ -160,10 +161,10 @@ export class Batches {
     const { id, endpoint, identity } = batch;
     const folder = join(this.#folder, "batch-jobs", id, "spool"); // of its own: batches do not wait for one another
     await withDiskErrors(folder, () => mkdir(folder, { recursive: true, mode: 0o700 }));
-    const [queue, work]: [ChunkQueue, WorkQueue] = [await openSpool(folder), await openSpoolWorker(folder)];
+    const [queue, work]: [ChunkQueue, WorkerQueue] = [await openSpool(folder), await openSpoolWorker(folder)];
     const [stop, pause] = [new AbortController(), new AbortController()];
     const onShutdown = (): void => pause.abort();
-    this.#shutdown.signal.addEventListener("abort", onShutdown, { once: true });
+    addAbortListener(this.#shutdown.signal, onShutdown);
     if (this.#shutdown.signal.aborted) onShutdown();
     const timer = setTimeout(onShutdown, Math.min(2 ** 31 - 1, Math.max(0, (batch.expires - nowSeconds()) * 1000)));
     const working = runWorker(work, requestExecutor(endpoint, identity, this.#dispatch), {
@@ -192,7 +193,7 @@ export class Batches {
       });
     } finally {
       clearTimeout(timer);
-      this.#shutdown.signal.removeEventListener("abort", onShutdown);
+      removeAbortListener(this.#shutdown.signal, onShutdown);
       stop.abort();
       await working.catch(() => undefined);
       await Promise.all([queue.close(), work.close()]);

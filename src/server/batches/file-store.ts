@@ -8,7 +8,7 @@ import { writeFileAtomically } from "../../storage/atomic-write.ts";
 import { listNames, withDiskErrors } from "../../storage/disk.ts";
 
 /** What is known of a file. Times are in seconds since 1970. */
-export interface StoredFile {
+export interface ClientFile {
   readonly id: string;
   /** Name that the client gave it. */
   readonly filename: string;
@@ -40,7 +40,7 @@ export class FileStore {
   }
 
   /** Stores a file. Throws LIMIT_EXCEEDED if all files together would be too large, and DISK_FULL. */
-  async add(content: Uint8Array, facts: Omit<StoredFile, "id" | "bytes" | "created">): Promise<StoredFile> {
+  async add(content: Uint8Array, facts: Omit<ClientFile, "id" | "bytes" | "created">): Promise<ClientFile> {
     await this.#refuseTooMuch(content.byteLength);
     return await this.#register(content.byteLength, facts, (path) =>
       withDiskErrors(path, () => writeAtomically(path, (file) => file.writeFile(content))),
@@ -48,7 +48,7 @@ export class FileStore {
   }
 
   /** Takes over a file that the server has written, which is moved; `id`: what it is called. It counts, but is not refused. */
-  async adopt(path: string, id: string, facts: Omit<StoredFile, "id" | "bytes" | "created">): Promise<StoredFile> {
+  async adopt(path: string, id: string, facts: Omit<ClientFile, "id" | "bytes" | "created">): Promise<ClientFile> {
     const known = await this.#read(id);
     if (known !== undefined) return known; // by a process that was killed before it recorded so
     const { size } = await withDiskErrors(path, () => stat(path));
@@ -61,7 +61,7 @@ export class FileStore {
   }
 
   /** The file. Throws NOT_FOUND if there is none with this id that belongs to the owner. */
-  async get(id: string, owner: string): Promise<StoredFile> {
+  async get(id: string, owner: string): Promise<ClientFile> {
     const file = idPattern.test(id) ? await this.#read(id) : undefined;
     if (file !== undefined && file.owner === owner) return file;
     throw new InferyardError("NOT_FOUND", `there is no file ${JSON.stringify(id.slice(0, 80))} here`, {
@@ -70,7 +70,7 @@ export class FileStore {
   }
 
   /** All files of an owner, the oldest first. */
-  async list(owner: string): Promise<readonly StoredFile[]> {
+  async list(owner: string): Promise<readonly ClientFile[]> {
     return (await this.#all()).filter((file) => file.owner === owner);
   }
 
@@ -96,19 +96,19 @@ export class FileStore {
 
   async #register(
     bytes: number,
-    facts: Omit<StoredFile, "id" | "bytes" | "created">,
+    facts: Omit<ClientFile, "id" | "bytes" | "created">,
     write: (path: string) => Promise<unknown>,
     id: string = this.newId(),
-  ): Promise<StoredFile> {
+  ): Promise<ClientFile> {
     await withDiskErrors(this.#folder, () => mkdir(this.#folder, { recursive: true, mode: 0o700 }));
     await write(this.path(id));
-    const file: StoredFile = { ...facts, id, bytes, created: nowSeconds() };
+    const file: ClientFile = { ...facts, id, bytes, created: nowSeconds() };
     await writeFileAtomically(`${this.path(id)}.json`, JSON.stringify(file));
     return file;
   }
 
   /** All files that have not expired; those that have are removed. */
-  async #all(): Promise<readonly StoredFile[]> {
+  async #all(): Promise<readonly ClientFile[]> {
     const names = (await listNames(this.#folder)).filter((name) => name.endsWith(".json"));
     const files = await Promise.all(names.map((name) => this.#read(name.slice(0, -".json".length))));
     return files
@@ -116,9 +116,9 @@ export class FileStore {
       .sort((one, other) => one.created - other.created || (one.id < other.id ? -1 : 1));
   }
 
-  async #read(id: string): Promise<StoredFile | undefined> {
+  async #read(id: string): Promise<ClientFile | undefined> {
     try {
-      const file = JSON.parse(await readFile(`${this.path(id)}.json`, "utf8")) as StoredFile;
+      const file = JSON.parse(await readFile(`${this.path(id)}.json`, "utf8")) as ClientFile;
       if (file.expires === undefined || file.expires > nowSeconds()) return file;
       await this.#remove(id);
     } catch {

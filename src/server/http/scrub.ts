@@ -1,5 +1,6 @@
 /** Removes paths of this machine from texts that clients see. */
-import { homedir, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
+import { homeFolder } from "../../platform/node/home-folder.ts";
 
 /** An absolute path in quotation marks, which may contain spaces. */
 const quoted = /(?<=(?<mark>["'`]))(?:file:\/\/)?(?:\/|[A-Za-z]:\\)[^"'`\n]*(?=\k<mark>)/g;
@@ -47,7 +48,7 @@ const isPath = /^(?:file:|~|\.{0,2}[/\\]|\.{1,2}$)|\\|\/.*\/|\.(?:onnx|safetenso
  */
 function withoutKnownFolders(text: string): string {
   if (!text.includes(" ")) return text;
-  const folders = [process.cwd(), homedir(), tmpdir()].filter((folder) => folder.includes(" "));
+  const folders = [process.cwd(), homeFolder(), tmpdir()].filter((folder) => folder.includes(" "));
   return folders.reduce((text, folder) => text.replaceAll(folder, "/-"), text);
 }
 

@@ -1,10 +1,10 @@
 /** Where PJRT plugins are looked for. Files are found, none is read or loaded. */
 import { readdir, realpath, stat } from "node:fs/promises";
-import { homedir } from "node:os";
 import { join } from "node:path";
 import { getMessage } from "../../../contract/errors.ts";
 import type { SearchedLocation } from "../../../libraries/discovery/search-location.ts";
 import { type PluginLocation, isSharedLibrary, pluginLocations } from "./plugin-locations.ts";
+import { homeFolder } from "../../../platform/node/home-folder.ts";
 
 /** A file that may be a plugin. */
 export interface PluginFile {
@@ -37,7 +37,7 @@ const maxFilesOfFolder = 64;
 
 /** Looks for plugins in all locations of `pluginLocations`. A file that several paths lead to is taken once, by its first path. Throws nothing. */
 export async function findPlugins(options: PluginSearchOptions = {}): Promise<PluginSearch> {
-  const { environment = process.env, platform = process.platform, architecture = process.arch, home = homedir() } = options;
+  const { environment = process.env, platform = process.platform, architecture = process.arch, home = homeFolder() } = options;
   const { locations, unset } = await pluginLocations({
     configured: options.configured,
     environment,

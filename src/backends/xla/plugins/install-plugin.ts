@@ -1,6 +1,5 @@
 /** Installs a plugin into the data folder from the user's index of Python packages or from a file, and removes it. */
 import { mkdir, readdir, rename, rm, rmdir, stat } from "node:fs/promises";
-import { homedir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { omitUndefined } from "../../../contract/checked.ts";
 import { InferyardError, quoteOption } from "../../../contract/errors.ts";
@@ -27,6 +26,7 @@ import { type InstalledPlugin, type PluginRecord, installedPlugins, pluginsFolde
 import { pluginPackages } from "./plugin-packages.ts";
 import { PluginReader } from "./plugin-reader.ts";
 import { type UnpackedPlugin, folderMode, unpackPlugin } from "./unpack-plugin.ts";
+import { homeFolder } from "../../../platform/node/home-folder.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -172,7 +172,7 @@ async function settingsFor(
   isUrl: boolean,
   folder: string | undefined,
 ): Promise<PipSettings> {
-  const settings = await readPipSettings({ environment, platform: process.platform, home: homedir() });
+  const settings = await readPipSettings({ environment, platform: process.platform, home: homeFolder() });
   if (folder !== undefined) return { ...settings, indexes: [], findLinks: [folder] };
   return isUrl && from !== undefined ? { ...settings, indexes: [from], findLinks: [] } : settings;
 }

@@ -1,6 +1,6 @@
 /** `jobs work`: a worker for the jobs of a queue. */
 import { addAbortListener } from "../../../concurrency/abort-listeners.ts";
-import { openWorkQueue } from "../../../jobs/open-job.ts";
+import { openWorkerQueue } from "../../../jobs/open-job.ts";
 import { runWorker, taskExecutor } from "../../../jobs/work/worker.ts";
 import { withSession } from "../../session.ts";
 import type { Terminal } from "../../terminal.ts";
@@ -12,7 +12,7 @@ export async function workCommand(flags: { readonly redis?: string }, terminal: 
   const stop = new AbortController();
   addAbortListener(terminal.signal, () => stop.abort());
   process.once("disconnect", () => stop.abort());
-  const queue = await openWorkQueue(queueAddress(openJobs(terminal), flags.redis, terminal));
+  const queue = await openWorkerQueue(queueAddress(openJobs(terminal), flags.redis, terminal));
   const never = new AbortController().signal;
   try {
     await withSession(terminal, flags, undefined, async ({ runtime }) =>

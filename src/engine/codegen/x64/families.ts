@@ -9,7 +9,7 @@ import { machineWindow, windowFunctionScratchBytes } from "./convolution/sliding
 import { machineElementwise } from "./elementwise/elementwise.ts";
 import type { MachineCode } from "./machine-code.ts";
 import type { MachineArgument, MachineFunction, MachineKernel } from "./machine-kernel.ts";
-import { machineColumnGather } from "./movement/gather-columns.ts";
+import { machineColumnGather } from "./gather-columns.ts";
 import { machineBatchedMatmul } from "./products/batched-matmul.ts";
 import { machineByteMatmul } from "./products/byte-matmul.ts";
 import { machineMatmul } from "./products/matmul.ts";

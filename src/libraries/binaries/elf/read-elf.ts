@@ -102,10 +102,13 @@ async function readInterpreter(reader: BinaryReader, { segments }: ElfHeader): P
   return (await reader.names(segment.offset, segment.size, "the name of the interpreter")).at(0);
 }
 
+/** Largest note segment that is read, in bytes. Node.js keeps the assets of a single program in one of its own. */
+const maxNotes = 1 << 20;
+
 /** The GNU build id (NT_GNU_BUILD_ID) in the note segments. */
 async function readBuildId(reader: BinaryReader, { layout, segments }: ElfHeader): Promise<string | undefined> {
   const padded = (bytes: number): number => Math.ceil(bytes / 4) * 4;
-  for (const segment of segments.filter(({ type }) => type === segmentTypes.note)) {
+  for (const segment of segments.filter(({ type, size }) => type === segmentTypes.note && size <= maxNotes)) {
     const bytes = await reader.bytes(segment.offset, segment.size, "a note segment");
     const notes = await reader.fields(segment.offset, segment.size, layout, "a note segment");
     for (let start = 0; start + 12 <= notes.size;) {

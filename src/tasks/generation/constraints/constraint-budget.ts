@@ -2,7 +2,7 @@
  * What compiling a constraint, and computing the tokens that may follow, may take. The counts are deterministic: the same constraint is refused on every machine. The
  * deadline is not, and comes on top for machines that are slow or busy.
  */
-import { type InferyardError, invalidInput } from "../../../contract/errors.ts";
+import { InferyardError, invalidInput } from "../../../contract/errors.ts";
 
 /** Greatest amounts of one computation. */
 export interface ConstraintLimits {
@@ -61,15 +61,21 @@ function runWith<Result>(budget: ConstraintBudget, compute: () => Result): Resul
 export class ConstraintBudget {
   readonly limits: ConstraintLimits;
   readonly #clock: () => number;
+  readonly #isCancelled: () => boolean;
   readonly #started: number;
   readonly #used: { states: number; bytes: number; steps: number } = { states: 0, bytes: 0, steps: 0 };
   #place: ConstraintPlace | undefined;
   #nextLook = clockSteps;
 
-  /** `limits`: those that are left out are `defaultConstraintLimits`. `clock`: a time in milliseconds. */
-  constructor(limits: Partial<ConstraintLimits> = {}, clock: () => number = () => performance.now()) {
+  /** `limits`: those that are left out are `defaultConstraintLimits`. `clock`: a time in milliseconds. `isCancelled`: whether nobody waits for the result. */
+  constructor(
+    limits: Partial<ConstraintLimits> = {},
+    clock: () => number = () => performance.now(),
+    isCancelled: () => boolean = () => false,
+  ) {
     this.limits = { ...defaultConstraintLimits, ...limits };
     this.#clock = clock;
+    this.#isCancelled = isCancelled;
     this.#started = clock();
   }
 
@@ -83,7 +89,7 @@ export class ConstraintBudget {
     return runWith(this, compute);
   }
 
-  /** Throws INPUT_INVALID once more than the limit is charged, or the deadline is over. */
+  /** Throws INPUT_INVALID once more than the limit is charged, or the deadline is over, and ABORTED once nobody waits for the result. */
   charge(unit: "states" | "bytes" | "steps", amount: number): void {
     this.#used[unit] += amount;
     if (this.#used[unit] > this.limits[unit]) throw this.#exceeded(unit, this.#used[unit]);
@@ -101,6 +107,7 @@ export class ConstraintBudget {
 
   #look(): void {
     this.#nextLook = this.#used.steps + clockSteps;
+    if (this.#isCancelled()) throw new InferyardError("ABORTED", "nobody waits for the constraint any more");
     const elapsed = this.#clock() - this.#started;
     if (elapsed > this.limits.milliseconds) throw this.#exceeded("milliseconds", Math.round(elapsed));
   }

@@ -328,6 +328,16 @@ describe("a budget", () => {
       expect.objectContaining({ data: expect.objectContaining({ unit: "milliseconds", limit: 5 }) as unknown }),
     );
   });
+
+  it("is left once nobody waits for it", () => {
+    const budget = new ConstraintBudget(
+      {},
+      () => 0,
+      () => true,
+    );
+    const schema = { pattern: "^[a-z]{1,900}x$", maxLength: 200 };
+    expect(() => budget.run(() => compileConstraint({ type: "schema", schema }))).toThrow("nobody waits for the constraint");
+  });
 });
 
 describe("grammars", () => {

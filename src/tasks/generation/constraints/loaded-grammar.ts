@@ -55,10 +55,15 @@ export class LoadedGrammar {
 
   /**
    * Compiles the text of a `GrammarSource`. Throws INPUT_INVALID for a constraint that is invalid, not supported or above a limit, if no text fits the grammar, and if a
-   * rule begins with itself.
+   * rule begins with itself; ABORTED once `isCancelled` says that nobody waits for it.
    */
-  constructor(text: string, vocabulary: TokenVocabulary, limits: ConstraintLimits = defaultConstraintLimits) {
-    const budget = new ConstraintBudget(limits);
+  constructor(
+    text: string,
+    vocabulary: TokenVocabulary,
+    limits: ConstraintLimits = defaultConstraintLimits,
+    isCancelled?: () => boolean,
+  ) {
+    const budget = new ConstraintBudget(limits, undefined, isCancelled);
     const root = budget.run(() => refusingDepth(() => compileSource(text)));
     this.#compiledBytes = budget.used.bytes;
     this.#machine = budget.run(() => refusingDepth(() => new PushdownMachine(root)));

@@ -6,7 +6,7 @@ import type { Context } from "hono";
 import { InferyardError, invalidInput } from "../../../../contract/errors.ts";
 import { omitUndefined } from "../../../../contract/checked.ts";
 import { ownerOf } from "../../../batches/batch-record.ts";
-import { type StoredFile, nowSeconds } from "../../../batches/file-store.ts";
+import { type ClientFile, nowSeconds } from "../../../batches/file-store.ts";
 import { isForm, readForm } from "../../../http/bodies/form-body.ts";
 import type { Env } from "../../../http/context.ts";
 import { type Route, get } from "../../../http/routes/route.ts";
@@ -50,7 +50,7 @@ const path = "/v1/files";
 
 /** The routes of files. */
 export function fileRoutes(service: Service): Route[] {
-  const find = (context: Context<Env>): Promise<StoredFile> =>
+  const find = (context: Context<Env>): Promise<ClientFile> =>
     batchesOf(service).files.get(context.req.param("file") ?? "", ownerOf(identityOf(context)));
   return [
     {
@@ -122,7 +122,7 @@ export function fileRoutes(service: Service): Route[] {
   ];
 }
 
-async function upload(service: Service, context: Context<Env>): Promise<StoredFile> {
+async function upload(service: Service, context: Context<Env>): Promise<ClientFile> {
   const { files: store } = batchesOf(service);
   if (!isForm(context))
     throw new InferyardError("MEDIA_TYPE_UNSUPPORTED", "this route does not support the content-type of the request", {
@@ -155,6 +155,6 @@ function readExpiry(fields: Readonly<Record<string, string>>): number | undefine
   return nowSeconds() + time;
 }
 
-function toJson({ id, bytes, created, expires, filename, purpose }: StoredFile): z.infer<typeof fileSchema> {
+function toJson({ id, bytes, created, expires, filename, purpose }: ClientFile): z.infer<typeof fileSchema> {
   return { id, object: "file", bytes, created_at: created, expires_at: expires ?? null, filename, purpose, status: "processed" };
 }

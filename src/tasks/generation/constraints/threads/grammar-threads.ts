@@ -26,7 +26,7 @@ const vocabularyHeapMebibytes = 1024;
 const vocabularyTimeoutMs = 120_000;
 /** Time in milliseconds after which a call is long: what waits behind it moves to another thread. */
 const longCallMs = 250;
-/** Time in milliseconds for which a call goes on whose callers have left. Ending its thread costs others more. */
+/** Time in milliseconds in which a thread must see that the callers of its call have left. Ending the thread costs others more. */
 const abortedCallMs = 250;
 /** Time in milliseconds that a thread has for the budget's own refusal, which says more, before it is ended. */
 const graceMs = 500;
@@ -54,6 +54,8 @@ interface Call {
   /** Whether nothing else may live in the thread. */
   readonly isAlone: boolean;
   readonly messageFor: (thread: GrammarThread) => ConstraintCallMessage;
+  /** Set to 1 when its callers have left; see `protocol.ts`. */
+  readonly cancelled?: Int32Array<SharedArrayBuffer>;
   readonly resolve: (outcome: { readonly thread: GrammarThread; readonly result: unknown }) => void;
   readonly reject: (error: Error) => void;
 }
@@ -181,9 +183,12 @@ export class GrammarThreads implements GrammarHost {
   async #compile(grammar: HostedGrammar, { client, signal }: GrammarCall, isAlone: boolean): Promise<Home> {
     throwIfAborted(signal);
     const number = ++this.#lastNumber;
-    const messageFor = (thread: GrammarThread): ConstraintCallMessage => this.#compileMessage(grammar, number, thread);
+    const cancelled = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+    const messageFor = (thread: GrammarThread): ConstraintCallMessage =>
+      this.#compileMessage(grammar, { number, cancelled }, thread);
     try {
-      const { thread, result } = await this.#enqueue({ client, grammar, home: undefined, isAlone, messageFor }, signal);
+      const call = { client, grammar, home: undefined, isAlone, messageFor, cancelled };
+      const { thread, result } = await this.#enqueue(call, signal);
       const home: Home = { number, thread, client, facts: result as CompiledFacts };
       if (this.#threads.has(thread)) this.#homes.set(grammar, home);
       return home;
@@ -193,13 +198,17 @@ export class GrammarThreads implements GrammarHost {
     }
   }
 
-  #compileMessage(grammar: HostedGrammar, number: number, thread: GrammarThread): ConstraintCallMessage {
+  #compileMessage(
+    grammar: HostedGrammar,
+    { number, cancelled }: { readonly number: number; readonly cancelled: Int32Array<SharedArrayBuffer> },
+    thread: GrammarThread,
+  ): ConstraintCallMessage {
     const { text, vocabulary: tables } = grammar;
     const vocabulary = getOrInsert(this.#vocabularyNumbers, tables, () => ++this.#lastNumber);
     const known = this.#known.get(thread) ?? new Set();
     const isKnown = known.has(vocabulary);
     this.#known.set(thread, known.add(vocabulary));
-    const args = { grammar: number, text, vocabulary, limits: this.#limits, ...(isKnown ? {} : { tables }) };
+    const args = { grammar: number, text, vocabulary, limits: this.#limits, cancelled, ...(isKnown ? {} : { tables }) };
     return { operation: "compile", args };
   }
 
@@ -239,10 +248,11 @@ export class GrammarThreads implements GrammarHost {
     });
   }
 
-  /** Ends the thread of a call whose callers have left, unless it finishes soon. */
+  /** Cancels a call whose callers have left, and ends its thread where that has no effect. */
   #endAborted(call: Call): void {
     const [thread] = [...this.#threads].find(([, running]) => running === call) ?? [];
     if (thread === undefined) return;
+    if (call.cancelled !== undefined) Atomics.store(call.cancelled, 0, 1);
     const timer = setTimeout(() => {
       if (this.#threads.get(thread) === call) void thread.end();
     }, abortedCallMs);

@@ -23,6 +23,8 @@ export type ThreadOperations = {
       readonly text: string;
       readonly vocabulary: number;
       readonly limits: ConstraintLimits;
+      /** One element: 1 once nobody waits for the grammar. */
+      readonly cancelled: Int32Array<SharedArrayBuffer>;
       /** With the first grammar of a vocabulary. */
       readonly tables?: VocabularyTables;
     };

@@ -29,11 +29,11 @@ const handlers: Handlers = {
     const tokenizer = await loadTextTokenizer(settings);
     return readTokenVocabulary(tokenizer, { kept, isShared: true, ...omitUndefined({ size }) });
   },
-  compile: ({ grammar, text, vocabulary: number, limits, tables }) => {
+  compile: ({ grammar, text, vocabulary: number, limits, cancelled, tables }) => {
     const known = vocabularies.get(number) ?? (tables === undefined ? undefined : new TokenVocabulary(tables));
     if (known === undefined) throw new InferyardError("CONTRACT_VIOLATION", `vocabulary ${number} was not sent to this thread`);
     vocabularies.set(number, known);
-    const loaded = new LoadedGrammar(text, known, limits);
+    const loaded = new LoadedGrammar(text, known, limits, () => Atomics.load(cancelled, 0) === 1);
     grammars.set(grammar, loaded);
     return { bytes: loaded.estimatedBytes, start: loaded.start };
   },

@@ -53,6 +53,5 @@ function copyStrided(
   fromStride: number,
   count: number,
 ): void {
-  for (let index = 0; index < count; index += 1)
-    to[toStart + index * toStride] = from[fromStart + index * fromStride] as number;
+  for (let index = 0; index < count; index += 1) to[toStart + index * toStride] = from[fromStart + index * fromStride] as number;
 }

@@ -1,8 +1,8 @@
 /** docs/reference/kernels.md, made from the kernel registry. `npm run schemas` writes it. */
-import type { KernelEntry } from "../../src/kernels/kernel-entry.ts";
-import { kernelRegistry } from "../../src/kernels/registry.ts";
+import type { KernelEntry } from "../../../src/kernels/kernel-entry.ts";
+import { kernelRegistry } from "../../../src/kernels/registry.ts";
 
-export const kernelsPage: URL = new URL("../../docs/reference/kernels.md", import.meta.url);
+export const kernelsPage: URL = new URL("../../../docs/reference/kernels.md", import.meta.url);
 
 const built: Readonly<Record<Exclude<KernelEntry["implementation"]["kind"], "none">, string>> = {
   machine: "yes, generated machine code, on Linux",

@@ -1,11 +1,11 @@
 /** docs/reference/operators.md, made from the table of operators and what was measured of them. `npm run schemas` writes it. */
 import { readFileSync } from "node:fs";
-import { newestVersions, operatorFamilies } from "../../src/engine/onnx/operators/table.ts";
+import { newestVersions, operatorFamilies } from "../../../src/engine/onnx/operators/table.ts";
 
-export const operatorsPage: URL = new URL("../../docs/reference/operators.md", import.meta.url);
+export const operatorsPage: URL = new URL("../../../docs/reference/operators.md", import.meta.url);
 
 /** What scripts/conformance/measure-operators.ts found, by operator, "domain:Name" outside of the standard domain. */
-export const operatorTypesFile: URL = new URL("engine-operators.json", import.meta.url);
+export const operatorTypesFile: URL = new URL("../engine-operators.json", import.meta.url);
 
 /** Element types that conformance cases of an operator have. */
 export interface OperatorTypes {

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { randomFloats } from "../../../../../test/engine/kernel-memory.ts";
-import { expectSameBits, openLevel } from "../../../../../test/engine/machine-kernels.ts";
-import { amount } from "../../../../../test/fixtures/slow.ts";
-import { gather } from "../../wasm/kernels/movement/gather.ts";
+import { randomFloats } from "../../../../test/engine/kernel-memory.ts";
+import { expectSameBits, openLevel } from "../../../../test/engine/machine-kernels.ts";
+import { amount } from "../../../../test/fixtures/slow.ts";
+import { gather } from "../wasm/kernels/movement/gather.ts";
 import { hasColumnGather } from "./gather-columns.ts";
 
 /** Columns that go forward by 0 to 2 for each element, disturbed a little. */

@@ -2,12 +2,12 @@
  * Gathers of single float32 elements along the last axis as machine code, for indices that are known when the code is generated and whose neighbours are near each
  * other, as in enlarged pictures: each vector of the output is a permutation of one vector of the input.
  */
-import type { X64Level } from "../../../../kernels/simd-levels.ts";
-import { floatBytes, indices } from "../../wasm/kernels/loops/lanes.ts";
-import type { Vector } from "../assembler/operands.ts";
-import { FunctionFrame } from "../functions/function-frame.ts";
-import { VectorUnit } from "../functions/vector-unit.ts";
-import type { MachineFunction } from "../machine-kernel.ts";
+import type { X64Level } from "../../../kernels/simd-levels.ts";
+import { floatBytes, indices } from "../wasm/kernels/loops/lanes.ts";
+import type { Vector } from "./assembler/operands.ts";
+import { FunctionFrame } from "./functions/function-frame.ts";
+import { VectorUnit } from "./functions/vector-unit.ts";
+import type { MachineFunction } from "./machine-kernel.ts";
 
 /** Rows of `n` elements, of which the elements at `columns` are copied. */
 export interface ColumnGather {

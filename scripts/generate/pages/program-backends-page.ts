@@ -1,8 +1,8 @@
 /** docs/reference/program-backends.md: the names of backends of programs, from their table. */
-import { backendNames, documentNames } from "../../src/programs/backends/backend-names.ts";
+import { backendNames, documentNames } from "../../../src/programs/backends/backend-names.ts";
 
 /** The file of the page. */
-export const programBackendsPage: URL = new URL("../../docs/reference/program-backends.md", import.meta.url);
+export const programBackendsPage: URL = new URL("../../../docs/reference/program-backends.md", import.meta.url);
 
 /** How to install what backends require, by its name in the table. */
 const installations: Readonly<Record<string, string>> = {

@@ -1,10 +1,10 @@
 /** docs/reference/backends/, one page for each backend, made from what it declares and from `backend-texts.ts`. `npm run schemas` writes them. */
-import type { Backend, Capabilities, Requirement } from "../../src/contract/backend.ts";
-import { standardBackends } from "../../src/composition/node/standard-backends.ts";
+import type { Backend, Capabilities, Requirement } from "../../../src/contract/backend.ts";
+import { standardBackends } from "../../../src/composition/node/standard-backends.ts";
 import { type BackendText, backendTexts } from "./backend-texts.ts";
 
 /** The folder of the pages. */
-export const backendsFolder: URL = new URL("../../docs/reference/backends/", import.meta.url);
+export const backendsFolder: URL = new URL("../../../docs/reference/backends/", import.meta.url);
 
 /** Types of devices, in the order of the tables. */
 const deviceTypes = ["cpu", "cuda", "tensorrt", "rocm", "vulkan", "metal", "coreml", "directml", "webgpu", "tpu", "npu"];
@@ -30,7 +30,7 @@ function pageOf(backend: Backend, text: BackendText): string {
   const [, common] = first;
   return `# ${backend.name}
 
-<!-- Written by \`npm run schemas\` from the backend's declarations and scripts/generate/backend-texts.ts. -->
+<!-- Written by \`npm run schemas\` from the backend's declarations and scripts/generate/pages/backend-texts.ts. -->
 
 ${text.summary}
 
