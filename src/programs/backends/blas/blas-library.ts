@@ -38,7 +38,6 @@ export class BlasLibrary {
   readonly usesOpenMp: boolean;
   readonly #products: Readonly<Record<"float32" | "float64", Multiply | undefined>>;
   readonly #setThreads: (count: number) => void;
-  #threads = 0;
 
   private constructor(
     path: string,
@@ -93,8 +92,7 @@ export class BlasLibrary {
     into: BlasElements,
     { threads, ...sizes }: ProductSizes & { readonly threads: number },
   ): void {
-    if (threads !== this.#threads) this.#setThreads(threads);
-    this.#threads = threads;
+    this.#setThreads(threads); // each time: others in this process may have set it, and OpenMP keeps it for each thread
     const multiply = this.#products[dataType];
     if (multiply === undefined) throw new InferyardError("MODEL_UNSUPPORTED", `${this.path} has no products of ${dataType}`);
     multiply(a, b, into, sizes);

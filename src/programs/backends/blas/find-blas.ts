@@ -23,6 +23,9 @@ export interface BlasFile {
 /** Folders of Python packages that hold a BLAS. The wheels of MKL and oneDNN put theirs into the environment's own lib. */
 const packageFolders = ["numpy.libs", "scipy.libs", "scipy_openblas32/lib", "scipy_openblas64/lib"];
 
+/** Folders of Debian's builds below a folder of the loader, which itself has a link to one of them. */
+const buildFolders = ["openblas-pthread", "openblas-openmp", "blis-pthread", "blis-openmp"];
+
 /**
  * Files in the order in which they are tried: Python environments, the folders of LD_LIBRARY_PATH, the loader's cache, and the loader's folders; within each
  * MKL, OpenBLAS, BLIS, oneDNN. `named`, else the variable INFERYARD_BLAS_LIBRARY, lists the only files to try, as PATH does. Throws nothing.
@@ -39,25 +42,25 @@ export async function findBlas(
   }
   const sources = { ...nodeSources(), environment };
   const environments = await pythonEnvironments({ environment, platform: sources.platform, home: homedir() });
-  const folders: readonly (readonly [path: string, rule: string])[] = [
-    ...environments.flatMap(({ prefix, rule, folders: packages }) =>
-      [...packages.flatMap((folder) => packageFolders.map((each) => join(folder, each))), join(prefix, "lib")].map(
-        (path) => [path, `Python packages of ${prefix} (${rule})`] as const,
-      ),
-    ),
-    ...(sources.platform === "linux" ? directoriesIn(sources, "LD_LIBRARY_PATH") : []).map(
-      (path) => [resolve(path), "LD_LIBRARY_PATH"] as const,
-    ),
-  ];
-  const listed = await Promise.all(
-    [...folders, ...loaderDirectories(sources).map((path) => [path, "default folder of the loader"] as const)].map(
-      async ([path, rule]) => filesOf(await sources.list(path), path, rule),
-    ),
-  );
-  const cached = ((await sources.cachedLibraries()) ?? []).flatMap((path) =>
+  const inFolders = async (folders: readonly string[], rule: string): Promise<readonly BlasFile[]> => {
+    const found = folders.map(async (folder) => filesOf(await sources.list(folder), folder, rule));
+    return (await Promise.all(found)).flat();
+  };
+  const ofPython = environments.map(async ({ prefix, rule, folders }) => {
+    const packages = folders.flatMap((folder) => packageFolders.map((each) => join(folder, each)));
+    return await inFolders([...packages, join(prefix, "lib")], `Python packages of ${prefix} (${rule})`);
+  });
+  const ofVariable = sources.platform === "linux" ? directoriesIn(sources, "LD_LIBRARY_PATH").map((path) => resolve(path)) : [];
+  const cached = ((await sources.cachedLibraries()) ?? []).map((path) =>
     filesOf([basename(path)], dirname(path), "cache of the loader"),
   );
-  const found = [...listed.slice(0, folders.length).flat(), ...cached, ...listed.slice(folders.length).flat()];
+  const usual = loaderDirectories(sources).flatMap((folder) => ["", ...buildFolders].map((each) => join(folder, each)));
+  const found = [
+    ...(await Promise.all(ofPython)).flat(),
+    ...(await inFolders(ofVariable, "LD_LIBRARY_PATH")),
+    ...cached.flat(),
+    ...(await inFolders(usual, "default folder of the loader")),
+  ];
   const files = new Map<string, BlasFile>();
   for (const file of found) {
     const identity = await realpath(file.path).catch(() => file.path);
