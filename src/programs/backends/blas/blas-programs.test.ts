@@ -36,9 +36,10 @@ describe.skipIf(!found.isAvailable)(`the backend blas of programs${whySkipped}`,
     ["both operands repeat", [2, 1, 5, 7], [1, 3, 7, 4], 6],
     ["a row and a column", [1, 9], [9, 1], 1],
   ] as const)("%s", async (_, left, right, count) => {
+    const hasDouble = found.isAvailable && found.library.name !== "oneDNN";
     for (const type of ["float32", "float64"] as const) {
       const program = defineProgram(({ input, matmul }) => ({ y: matmul(input("a", left, type), input("b", right, type)) }));
-      expect(calls(await run(program))).toBe(count);
+      expect(calls(await run(program))).toBe(type === "float64" && !hasDouble ? 0 : count);
     }
   });
 
