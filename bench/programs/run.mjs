@@ -1,5 +1,5 @@
 /**
- * `npm run bench:programs [-- --runs 20] [--only gatedMlp] [--backends native,native:wasm,xla:cpu]`: Mirage's seven programs on each backend that is here, with the share
+ * `npm run bench:programs [-- --runs 20] [--only gatedMlp] [--backends native,native:wasm,blas,xla:cpu]`: Mirage's seven programs on each backend that is here, with the share
  * of this machine's roofline, beside torch's eager and compiled time on the CPU where Python has torch. All times are medians in milliseconds.
  */
 import { execFileSync } from "node:child_process";
@@ -12,7 +12,7 @@ const { values } = parseArgs({
   options: {
     runs: { type: "string", default: "20" },
     only: { type: "string" },
-    backends: { type: "string", default: "native,native:wasm,xla:cpu" },
+    backends: { type: "string", default: "native,native:wasm,blas,xla:cpu" },
   },
 });
 const runs = Number(values.runs);

@@ -1,5 +1,5 @@
 /**
- * `npm run bench:switching [-- --runs 5] [--backends native,native:wasm,xla:cpu]`: what a switch costs for each pair of backends, in milliseconds: the whole call, in which runs
+ * `npm run bench:switching [-- --runs 5] [--backends native,native:wasm,blas,xla:cpu]`: what a switch costs for each pair of backends, in milliseconds: the whole call, in which runs
  * continue, and the longest wait of a run beside it. The program is a gated MLP of 1024 with a state of 4 MiB.
  */
 import { parseArgs } from "node:util";
@@ -7,7 +7,7 @@ import { compileProgram, defineProgram, standardProgramBackends } from "inferyar
 import { mirageTensors } from "./mirage-programs.mjs";
 
 const { values } = parseArgs({
-  options: { runs: { type: "string", default: "5" }, backends: { type: "string", default: "native,native:wasm,xla:cpu" } },
+  options: { runs: { type: "string", default: "5" }, backends: { type: "string", default: "native,native:wasm,blas,xla:cpu" } },
 });
 const width = 1024;
 const backends = standardProgramBackends();

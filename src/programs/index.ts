@@ -39,6 +39,7 @@ export type { BackendName } from "./backends/backend-names.ts";
 export { standardProgramBackends } from "./backends/standard-program-backends.ts";
 export { nativePrograms } from "./backends/native-programs.ts";
 export { xlaPrograms, type XlaProgramsOptions } from "./backends/xla-programs.ts";
+export { blasPrograms, type BlasProgramsOptions } from "./backends/blas/blas-programs.ts";
 export { cudaPrograms } from "./backends/cuda-programs.ts";
 export {
   getAvailableBackends,

@@ -114,6 +114,7 @@ export async function readSettingsFile(path: string, mayLack: boolean): Promise<
 
 /** Variables with the prefix INFERYARD_ that are not settings. */
 const otherVariables: ReadonlySet<string> = new Set([
+  "INFERYARD_BLAS_LIBRARY",
   "INFERYARD_CONFIG",
   "INFERYARD_HOME",
   "INFERYARD_MACHINE_CODE_CACHE",

@@ -6,6 +6,11 @@ export const programBackendsPage: URL = new URL("../../../docs/reference/program
 
 /** How to install what backends require, by its name in the table. */
 const installations: Readonly<Record<string, string>> = {
+  "a BLAS":
+    "`apt-get install libopenblas0-pthread`, `pip install scipy-openblas32`, or a file that `INFERYARD_BLAS_LIBRARY` names",
+  "a BLAS that uses OpenMP": "`apt-get install libopenblas0-openmp`, or MKL",
+  MKL: "`pip install mkl`",
+  oneDNN: "`pip install onednn-cpu-gomp`",
   koffi: "`npm install koffi --ignore-scripts`",
   "a PJRT plugin": "`inferyard backends install xla`",
   "a PJRT plugin for CUDA": "`inferyard backends install xla --accelerator cuda13`",
@@ -32,6 +37,6 @@ What is missing is installed so:
 
 ${installed.join("\n")}
 
-Not built yet, and refused with that reason: \`cuda\` (XLA computes on NVIDIA GPUs under \`xla:cuda\`) and \`blas\`.
+Not built yet, and refused with that reason: \`cuda\` (XLA computes on NVIDIA GPUs under \`xla:cuda\`).
 `;
 }

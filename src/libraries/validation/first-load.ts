@@ -28,6 +28,11 @@ export interface FirstLoadOptions {
   /** Folder of the records of libraries that loaded, an absolute path. Default: a folder in this user's data folder. */
   readonly folder?: string;
   readonly signal?: AbortSignal | undefined;
+  /**
+   * A program that loads the libraries and tries them, in place of `first-load-child.ts`, whose arguments and messages it has; and what is proved by it, a name under which
+   * libraries that passed are remembered. Default: they are loaded alone.
+   */
+  readonly child?: { readonly program: URL; readonly tests: string };
 }
 
 const defaultTimeoutMs = 20_000;
@@ -41,7 +46,8 @@ const maxMemoryBytes = 4 * 2 ** 30;
  */
 export async function proveLoads(paths: readonly string[], options: FirstLoadOptions = {}): Promise<void> {
   const { companions = [], timeout = defaultTimeoutMs, folder = join(dataFolder(), "loaded-libraries"), signal } = options;
-  const program = new URL("./first-load-child.ts", import.meta.url);
+  const loading = { program: new URL("./first-load-child.ts", import.meta.url), tests: "native libraries that loaded" };
+  const { program, tests } = options.child ?? loading;
   if (program.pathname.endsWith(".ts")) return; // sources that were not built: Node.js does not run them
   const digests = new Map<string, string>();
   for (const path of [...paths, ...companions]) {
@@ -50,7 +56,7 @@ export async function proveLoads(paths: readonly string[], options: FirstLoadOpt
     digests.set(path, await computeDigest(path, { isRequired: paths.includes(path), known: options.digests?.get(path) }));
   }
   const record = new PassedTests(folder, {
-    tests: "native libraries that loaded",
+    tests,
     node: process.version,
     system: `${process.platform}/${process.arch}`,
   });

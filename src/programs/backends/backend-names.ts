@@ -33,6 +33,14 @@ const own: readonly BackendName[] = [
     requiredLibraries: ["koffi", "a PJRT plugin"],
     note: "StableHLO compiled by XLA, on the device that the qualifier names: xla:cpu, xla:cuda, xla:rocm, xla:tpu",
   },
+  {
+    name: "blas",
+    displayName: "A BLAS of this machine",
+    computedBy: "blas",
+    requiresGpu: false,
+    requiredLibraries: ["koffi", "a BLAS"],
+    note: "matrix products of float32 and float64 by a library, everything else by the engine; the qualifier names the library: blas:mkl, blas:openblas, blas:blis, blas:onednn, or what it must have: blas:openmp, blas:xeon",
+  },
 ];
 
 const ofDocument: readonly BackendName[] = [
@@ -71,26 +79,26 @@ const ofDocument: readonly BackendName[] = [
   {
     name: "mkl",
     displayName: "Intel MKL",
-    computedBy: "blas",
+    computedBy: "blas:mkl",
     requiresGpu: false,
-    requiredLibraries: ["MKL"],
-    note: "matrix products by MKL's C interface",
+    requiredLibraries: ["koffi", "MKL"],
+    note: "matrix products of float32 and float64 by MKL, everything else by the engine",
   },
   {
     name: "mkldnn",
     displayName: "Intel oneDNN",
-    computedBy: "blas",
+    computedBy: "blas:onednn",
     requiresGpu: false,
-    requiredLibraries: ["oneDNN"],
-    note: "matrix products by oneDNN's C interface",
+    requiredLibraries: ["koffi", "oneDNN"],
+    note: "matrix products of float32 by oneDNN, everything else by the engine: oneDNN has no product of float64 and its convolutions are not used",
   },
   {
     name: "openmp",
     displayName: "OpenMP",
-    computedBy: "blas",
+    computedBy: "blas:openmp",
     requiresGpu: false,
-    requiredLibraries: ["a BLAS that uses OpenMP"],
-    note: "matrix products by a BLAS on several threads",
+    requiredLibraries: ["koffi", "a BLAS that uses OpenMP"],
+    note: "matrix products by a library whose threads are OpenMP's; the engine has threads of its own for everything else",
   },
   {
     name: "nki",
@@ -143,10 +151,10 @@ const ofDocument: readonly BackendName[] = [
   {
     name: "xeon",
     displayName: "Intel Xeon",
-    computedBy: "native:machine-code",
+    computedBy: "blas:xeon",
     requiresGpu: false,
-    requiredLibraries: [],
-    note: "the engine's kernels in machine code with AVX-512, or AVX2 where the processor has no more",
+    requiredLibraries: ["koffi", "a BLAS", "a processor with AVX-512"],
+    note: "matrix products by a library, MKL before others, on a processor with AVX-512; native:machine-code needs no library and uses AVX-512 as well",
   },
 ];
 

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { availableParallelism, freemem } from "node:os";
 import { InferyardError } from "../../contract/errors.ts";
-import type { LoadOptions } from "../../contract/backend.ts";
+import type { Library, LoadOptions } from "../../contract/backend.ts";
 import type { DataType, Tensor, TensorMap } from "../../contract/tensor.ts";
 import { omitUndefined } from "../../contract/checked.ts";
 import { type NativeState, kernelChecksOf } from "../../backends/native/check-generated-code.ts";
@@ -29,25 +29,41 @@ import type {
   ProgramDevice,
 } from "../interface/program-backend.ts";
 
-const library = { name: "inferyard", version };
+const library: Library = { name: "inferyard", version };
 /** Bytes that one memory of WebAssembly can have. */
 const wasmMemoryBytes = 2 ** 32;
+
+/** What a backend changes of the engine's device. */
+export interface DeviceChanges {
+  readonly target: string;
+  readonly library: Library;
+  /** Rewrites each graph before the engine compiles it. */
+  readonly rewrite: (graph: Graph) => Graph;
+  /** Facts about what runs where, each a sentence without a full stop. */
+  readonly evidence: () => readonly string[];
+}
+
+/** What the devices of one backend share: checks of generated code and machine code. */
+export function createEngineState(): NativeState {
+  return { library };
+}
 
 /**
  * The backend `native`. Its qualifiers are levels: "wasm" is WebAssembly alone; "machine-code" must compute at least one kernel of each program in machine code.
  * Without one, machine code computes what it can.
  */
 export function nativePrograms(): ProgramBackend {
-  const state: NativeState = { library };
+  const state = createEngineState();
   return {
     name: "native",
     qualifiers: ["wasm", "machine-code"],
-    probe: async (qualifier) => probe(qualifier, state),
-    open: async (settings) => await openNative(settings, state),
+    probe: async (qualifier) => probeEngine(qualifier, state),
+    open: async (settings) => await openEngineDevice(settings, state),
   };
 }
 
-function probe(qualifier: string | undefined, state: NativeState): ProgramAvailability {
+/** Says which levels of the engine are there. */
+export function probeEngine(qualifier: string | undefined, state: NativeState): ProgramAvailability {
   if (!detectWasmFeatures(enableRelaxedSimd).simd)
     return { isAvailable: false, reason: "WebAssembly on this machine has no SIMD instructions, which the engine needs" };
   const machineCode = qualifier === "wasm" ? "" : openOnce(state);
@@ -60,9 +76,14 @@ function loadOptions(qualifier: string | undefined): LoadOptions {
   return qualifier === "wasm" ? { engine: { machineCode: "off" } } : {};
 }
 
-async function openNative({ weights, qualifier, threads, mode }: DeviceSettings, state: NativeState): Promise<ProgramDevice> {
+/** Opens a device of the engine. `changes`: what another backend adds to it. Throws BACKEND_UNAVAILABLE if the engine or the level is not there. */
+export async function openEngineDevice(
+  { weights, qualifier, threads, mode }: DeviceSettings,
+  state: NativeState,
+  changes?: DeviceChanges,
+): Promise<ProgramDevice> {
   const features = detectWasmFeatures(enableRelaxedSimd);
-  const found = probe(qualifier, state);
+  const found = probeEngine(qualifier, state);
   if (!found.isAvailable) throw new InferyardError("BACKEND_UNAVAILABLE", found.reason);
   const count = threads ?? (mode === "throughput" ? 1 : availableParallelism());
   const kernelChecks = kernelChecksOf(state);
@@ -73,13 +94,19 @@ async function openNative({ weights, qualifier, threads, mode }: DeviceSettings,
     ...(spawnThread === undefined || count === 1 ? {} : { threads: count, spawnThread }),
     ...omitUndefined({ openDiscard: openPageDiscard }),
   });
-  return new NativeDevice(compiler, qualifier, () => kernelChecks?.remember());
+  const target = qualifier === undefined ? "native" : `native:${qualifier}`;
+  const own: DeviceChanges = { target, library, rewrite: (graph) => graph, evidence: () => [] };
+  return new NativeDevice(compiler, changes ?? own, {
+    requiresMachineCode: qualifier === "machine-code",
+    rememberChecks: () => kernelChecks?.remember(),
+  });
 }
 
 class NativeDevice implements ProgramDevice {
-  readonly library = library;
+  readonly library: Library;
   readonly target: string;
   readonly #compiler: Compiler;
+  readonly #changes: DeviceChanges;
   readonly #buffers = new HostBuffers();
   readonly #requiresMachineCode: boolean;
   /** Keeps the checks that generated code has passed, for later processes. */
@@ -87,11 +114,17 @@ class NativeDevice implements ProgramDevice {
   #isDisposed = false;
   #isFoldingOpen = true;
 
-  constructor(compiler: Compiler, qualifier: string | undefined, rememberChecks: () => void) {
+  constructor(
+    compiler: Compiler,
+    changes: DeviceChanges,
+    { requiresMachineCode, rememberChecks }: { readonly requiresMachineCode: boolean; readonly rememberChecks: () => void },
+  ) {
     this.#compiler = compiler;
+    this.#changes = changes;
     this.#rememberChecks = rememberChecks;
-    this.target = qualifier === undefined ? "native" : `native:${qualifier}`;
-    this.#requiresMachineCode = qualifier === "machine-code";
+    this.target = changes.target;
+    this.library = changes.library;
+    this.#requiresMachineCode = requiresMachineCode;
   }
 
   get fold(): Compiler["fold"] {
@@ -100,7 +133,7 @@ class NativeDevice implements ProgramDevice {
   }
 
   async compile(graph: Graph, { budget }: { readonly budget: TraceBudget }): Promise<DeviceGraph> {
-    const compiled = this.#compiler.attempt(() => this.#compiler.compile(graph, { budget }));
+    const compiled = this.#compiler.attempt(() => this.#compiler.compile(this.#changes.rewrite(graph), { budget }));
     this.#isFoldingOpen = false;
     this.#compiler.closeFoldingCache();
     await this.#compiler.checkInterpreter();
@@ -150,7 +183,7 @@ class NativeDevice implements ProgramDevice {
   }
 
   evidence(): readonly string[] {
-    return this.#compiler.describeCode();
+    return [...this.#changes.evidence(), ...this.#compiler.describeCode()];
   }
 
   async dispose(): Promise<void> {

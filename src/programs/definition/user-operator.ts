@@ -24,6 +24,7 @@ export interface StableHloOperands {
 
 /** Implementations of an operator, by the backend that they are for. A backend without one refuses programs with the operator. */
 export interface UserImplementations {
+  /** Also for the backend blas. */
   readonly native?: TensorFunction;
   /** Writes statements of StableHLO in MLIR's generic form, one a line. */
   readonly xla?: (operands: StableHloOperands, attributes: Attributes) => string;
@@ -61,7 +62,9 @@ export function implementationFor(
 ): CallImplementation {
   if (backend === undefined) return { evaluate: evaluated(name, reference, attributes, types) };
   const { native, xla } = implementations;
-  if (backend === "native" && native !== undefined) return { evaluate: evaluated(name, native, attributes, types) };
+  // The backend blas leaves all but matrix products to the engine.
+  if ((backend === "native" || backend === "blas") && native !== undefined)
+    return { evaluate: evaluated(name, native, attributes, types) };
   if (backend === "xla" && xla !== undefined) return { stableHlo: (operands) => xla(operands, attributes) };
   const others = Object.keys(implementations);
   const known = others.length === 0 ? "for no backend" : `for ${others.join(", ")} only`;
