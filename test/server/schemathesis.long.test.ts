@@ -15,7 +15,7 @@ import {
 } from "../clients/fixtures/schemathesis.ts";
 import { type ServerProcess, ServerProcesses, ready } from "../fixtures/processes/server-process.ts";
 import { needsData } from "../fixtures/shared-data.ts";
-import { amount } from "../fixtures/slow.ts";
+import { amount, onRequest } from "../fixtures/slow.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "inferyard-schemathesis-"));
 const servers = new ServerProcesses();
@@ -44,7 +44,8 @@ describe(`PyPI: ${schemathesis}`, () => {
   });
 
   const [skip, title] = needsData("others' documents");
-  it.skipIf(skip)(`${title}: text-embeddings-inference, but for the errors of its OpenAI route`, async () => {
+  const [skipOther, other] = onRequest(`${title}: text-embeddings-inference, but for the errors of its OpenAI route`);
+  it.skipIf(skip || skipOther)(other, async () => {
     const { unexpected, cases, output } = await run(embeddingsInferenceDocument());
     expect(unexpected, output).toEqual([]);
     expect(cases).toBeGreaterThan(300);
