@@ -101,6 +101,19 @@ describe.each(["AVX2", "AVX-512"] as const)("elementwise chains in machine code 
       }
   });
 
+  it("have them for a comparison that is a number first, and chooses when its operands are gone", ({ skip }) => {
+    const reason = openLevel(level);
+    if (typeof reason === "string") return skip(reason);
+    const steps: ElementwiseRequest["steps"] = [
+      { op: "abs", of: [0] },
+      { op: "less", of: [2, 1] },
+      { op: "cast", of: [3], to: "float32" },
+      { op: "floor", of: [4] },
+      { op: "select", of: [3, 1, 5] },
+    ];
+    expect(expectSame({ shape: [50], inputs: [float, float], steps, output: "float32" }, level)).toBe("same");
+  });
+
   it("have them for casts and choices, and for every type in memory", ({ skip }) => {
     const reason = openLevel(level);
     if (typeof reason === "string") return skip(reason);

@@ -37,6 +37,8 @@ class LaneEmitter {
   readonly #pool: RegisterPool<Vector>;
   /** Uses of each value that are not emitted yet. */
   readonly #uses: number[];
+  /** Comparisons that only choose between values, so that they are computed there, without a vector. */
+  readonly #masks: ReadonlySet<number>;
   readonly #registers = new Map<number, Vector>();
 
   constructor(unit: LaneUnit, program: LaneProgram, inputs: readonly Vector[], pool: RegisterPool<Vector>) {
@@ -46,12 +48,13 @@ class LaneEmitter {
     this.#pool = pool;
     this.#uses = program.values.map(() => 0);
     this.#use(program.result);
+    this.#masks = new Set([...program.values.keys()].filter((index) => this.#onlyChooses(index)));
   }
 
   emit(): Vector {
     const { values, result } = this.#program;
     for (const [index, value] of values.entries()) {
-      if (value.kind !== "operation" || at(this.#uses, index) === 0 || this.#isMask(index)) continue;
+      if (value.kind !== "operation" || at(this.#uses, index) === 0 || this.#masks.has(index)) continue;
       this.#registers.set(index, this.#operation(value));
     }
     const operand = this.#operand(result);
@@ -70,8 +73,8 @@ class LaneEmitter {
     if (value.kind === "operation") for (const operand of value.operands) this.#use(operand);
   }
 
-  /** Whether a value is a comparison that only chooses between values, so that it is computed there, without a vector. */
-  #isMask(index: number): boolean {
+  /** Whether a value is a comparison, and each use of it chooses between values. */
+  #onlyChooses(index: number): boolean {
     const value = at(this.#program.values, index);
     if (value.kind !== "operation" || !comparesLanes(value.operation) || index === this.#program.result) return false;
     return this.#program.values.every(
@@ -302,7 +305,7 @@ class LaneEmitter {
     const { asm, hasEvex } = this.#unit;
     const [a = 0, b = 0, condition = 0] = operands;
     const mask = at(this.#program.values, condition);
-    if (mask.kind === "operation" && this.#isMask(condition)) {
+    if (mask.kind === "operation" && this.#masks.has(condition)) {
       return this.#inRegister(b, (whenFalse) => {
         const whenTrue = this.#operand(a);
         if (hasEvex) {
