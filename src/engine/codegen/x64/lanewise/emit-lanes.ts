@@ -4,6 +4,7 @@ import type { ConstantMemory, MaskRegister, Vector } from "../assembler/operands
 import type { RegisterPool } from "../assembler/register-pool.ts";
 import type { LaneUnit } from "../functions/vector-unit.ts";
 import {
+  type SingleInstruction,
   compared,
   floatPredicates,
   integerPredicates,
@@ -210,12 +211,8 @@ class LaneEmitter {
   }
 
   #single(operation: keyof typeof singleInstructions, operands: readonly number[]): Vector {
-    const entry: {
-      readonly name: (typeof singleInstructions)[keyof typeof singleInstructions]["name"];
-      readonly swaps?: true;
-      readonly reversed?: true;
-    } = singleInstructions[operation];
-    let [first = 0, second = 0] = "reversed" in entry ? operands.toReversed() : operands;
+    const entry: SingleInstruction = singleInstructions[operation];
+    let [first = 0, second = 0] = entry.reversed === true ? operands.toReversed() : operands;
     if (entry.swaps === true && typeof this.#operand(first) === "object") [first, second] = [second, first];
     return this.#inRegister(first, (from) => {
       const other = this.#operand(second);

@@ -47,6 +47,13 @@ export function comparesLanes(operation: LaneOperation): operation is Comparison
   return Object.hasOwn(floatPredicates, operation.slice(operation.indexOf(".") + 1));
 }
 
+/** A row of `singleInstructions`. */
+export interface SingleInstruction {
+  readonly name: (typeof singleInstructions)[keyof typeof singleInstructions]["name"];
+  readonly swaps?: true;
+  readonly reversed?: true;
+}
+
 /** Whether an operation is one instruction. */
 export function isSingleInstruction(operation: LaneOperation): operation is keyof typeof singleInstructions {
   return Object.hasOwn(singleInstructions, operation);
