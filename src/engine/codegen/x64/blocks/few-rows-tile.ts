@@ -2,31 +2,15 @@
  * Tiles of one to four rows of products with quantized weights and activations of 16 bits, which are bound by reading the weights: one panel is read from its
  * beginning to its end. A vector of 64 bytes holds the codes of its 8 columns for two steps of k, one in each half; see `block-codes.ts`.
  */
-import {
-  activationGroup,
-  activationGroupBytes,
-  activationScaleOffset,
-  lowPlaneBytes,
-} from "../../wasm/kernels/blocks/block-layout.ts";
+import { activationGroup, lowPlaneBytes } from "../../wasm/kernels/blocks/block-layout.ts";
 import { blockStepBytes, groupSteps, stepPairs } from "../../wasm/kernels/blocks/block-codes.ts";
 import { indices } from "../../wasm/kernels/loops/lanes.ts";
 import { tileColumns } from "../../wasm/kernels/matmul/micro-kernel.ts";
 import type { Memory, Vector } from "../assembler/operands.ts";
-import {
-  type GroupPlace,
-  type WideTile,
-  type WideTileContext,
-  SumRegisters,
-  emitPairIndices,
-  emitPrefetch,
-  emitWideStores,
-  forEachPlainGroup,
-  sumOffset,
-} from "./wide-tile.ts";
+import { ScaledBlockTile, type TileRows } from "./scaled-block-tile.ts";
+import { type GroupPlace, type WideTileContext, SumRegisters, emitPairIndices, emitPrefetch } from "./wide-tile.ts";
 
 const vectorBytes = 32;
-/** Bytes of the scales, or of the minima, of a panel. */
-const scaleBytes = tileColumns * 4;
 /** The registers from 24 on hold indices of pairs of activations. */
 const [factor, high, minimum, scale, shifted, code, low, highMask, mask, firstIndices] = [15, 16, 17, 18, 19, 20, 21, 22, 23, 24];
 /** Mask register of the upper half of a vector of 16-bit lanes. */
@@ -35,7 +19,7 @@ const narrow = { bits: 256 } as const;
 const broadcast = { bits: 256, broadcast: true } as const;
 
 /** Registers of a tile, from 0 to 14. */
-class TileRegisters {
+class TileRegisters implements TileRows {
   readonly rows: number;
   readonly sums: SumRegisters;
 
@@ -44,7 +28,6 @@ class TileRegisters {
     this.sums = new SumRegisters(rows, 4 * rows + 1, rows === 1 ? 2 : 1);
   }
 
-  /** Sums of a super-block; the totals if groups have no scales of their own. */
   part(row: number): Vector {
     return this.rows + row;
   }
@@ -67,22 +50,21 @@ class TileRegisters {
   }
 }
 
-/** Registers: rax activations, r15 weights, r10 counts super-blocks, r13 groups of 32 activations. */
-export class FewRowsTile implements WideTile {
+/** Generates the tiles; registers as in `ScaledBlockTile`. */
+export class FewRowsTile extends ScaledBlockTile<TileRegisters> {
   readonly stackBytes: number;
-  readonly #context: WideTileContext;
   /** Neighbouring steps that one vector of codes holds. */
   readonly #stepsOfVector: 1 | 2;
 
   constructor(context: WideTileContext) {
-    this.#context = context;
+    super(context, { scale, minimum, code, low, shifted }, 256);
     this.stackBytes = context.layout.hasGroupScales ? 8 * vectorBytes : 0;
     this.#stepsOfVector = groupSteps(context.layout) === 1 ? 1 : 2;
   }
 
   /** Masks of the lower and the upper bits of codes, and the indices of the pairs of activations of each vector of codes. */
   emitConstants(): void {
-    const { asm, layout } = this.#context;
+    const { asm, layout } = this.context;
     const { lowBits, highBits } = layout;
     const splat = (to: Vector, bits: number): void => asm.vector("vpbroadcastd", to, asm.integers(bits * 0x1_0001));
     if (lowBits < 8) splat(mask, 2 ** lowBits - 1);
@@ -96,78 +78,24 @@ export class FewRowsTile implements WideTile {
     emitPairIndices(asm, firstIndices, first, pairs);
   }
 
-  emit(rows: number): void {
-    const { asm, request, layout } = this.#context;
-    const { superElements, hasGroupScales, headerBytes, superBytes } = layout;
-    const tile = new TileRegisters(rows);
-    for (const row of indices(rows)) {
-      asm.clear(tile.part(row));
-      if (hasGroupScales) this.#set(tile.total(row), tile.part(row));
-    }
-    asm.move("rax", "rbp");
-    asm.move("r15", "rsi");
-    const elements = Math.max(superElements, activationGroup);
-    asm.loadImmediate("r10", request.k / elements);
-    asm.countDown("r10", () => {
-      if (hasGroupScales) {
-        asm.add("r15", headerBytes);
-        this.#emitScaledGroups(tile);
-        return;
-      }
-      for (const index of indices(elements / activationGroup)) {
-        this.#emitActivations(tile);
-        forEachPlainGroup(layout, index, (place) => this.#emitGroup(tile, place));
-        asm.add("rax", activationGroupBytes);
-      }
-      asm.add("r15", superBytes * (elements / superElements));
-    });
-    if (hasGroupScales) for (const row of indices(rows)) asm.vector("vmovups", tile.part(row), tile.total(row), narrow);
-    emitWideStores(asm, request, rows, (row) => tile.part(row));
+  protected assign(rows: number): TileRegisters {
+    return new TileRegisters(rows);
   }
 
-  /** A super-block whose groups have scales of 8 bits, as integer factors of its own. */
-  #emitScaledGroups(tile: TileRegisters): void {
-    const { asm, layout } = this.#context;
-    const { superElements, superBytes, groupElements, groupBytes, hasMins } = layout;
-    const halves = activationGroup / groupElements;
-    for (const row of indices(tile.rows)) {
-      asm.clear(tile.part(row));
-      if (hasMins) this.#set(tile.minima(row), tile.part(row));
-    }
-    asm.loadImmediate("r13", superElements / activationGroup);
-    asm.countDown("r13", () => {
-      this.#emitActivations(tile);
-      for (const half of indices(halves)) this.#emitGroup(tile, { header: undefined, group: half * groupBytes, half });
-      asm.add("r15", halves * groupBytes);
-      asm.add("rax", activationGroupBytes);
-    });
-    asm.vector("vmovups", scale, { base: "r15", displacement: -superBytes }, narrow);
-    if (hasMins) asm.vector("vmovups", minimum, { base: "r15", displacement: scaleBytes - superBytes }, narrow);
-    for (const row of indices(tile.rows)) {
-      asm.vector("vmulps", code, scale, tile.part(row), narrow);
-      asm.vector("vaddps", low, code, tile.total(row), narrow);
-      if (hasMins) {
-        asm.vector("vmulps", code, minimum, tile.minima(row), narrow);
-        asm.vector("vsubps", low, low, code, narrow);
-      }
-      this.#set(tile.total(row), low);
-    }
-  }
-
-  #emitActivations(tile: TileRegisters): void {
+  protected emitActivations(tile: TileRegisters): void {
     if (this.#stepsOfVector === 1) return;
-    for (const row of indices(tile.rows)) this.#context.asm.vector("vmovups", tile.activations(row), this.#activation(row, 0));
+    for (const row of indices(tile.rows)) this.context.asm.vector("vmovups", tile.activations(row), this.activation(row, 0));
   }
 
-  #emitGroup(tile: TileRegisters, place: GroupPlace): void {
-    const { asm, layout } = this.#context;
+  protected emitGroup(tile: TileRegisters, place: GroupPlace): void {
+    const { asm, layout } = this.context;
     const firstPair = (place.half * layout.groupElements) / 2;
     emitPrefetch(asm, place.group, layout.groupBytes);
     tile.sums.emitClear(asm);
     if (this.#stepsOfVector === 1)
       this.#emitCodes(place, (pair) => {
         for (const row of indices(tile.rows))
-          asm.vector("vpdpwssd", tile.sums.at(row, pair), code, this.#activation(row, 4 * (firstPair + pair)), broadcast);
+          asm.vector("vpdpwssd", tile.sums.at(row, pair), code, this.activation(row, 4 * (firstPair + pair)), broadcast);
       });
     else {
       const taken = firstPair / 2;
@@ -184,20 +112,12 @@ export class FewRowsTile implements WideTile {
         asm.vector("vextracti64x4", shifted, row, 1);
         asm.vector("vpaddd", row, row, shifted, narrow);
       }
-    // Codes lack the smallest code, which the sum of the activations makes up for.
-    if (layout.smallestCode !== 0) {
-      asm.vector("vpbroadcastd", code, asm.integers(layout.smallestCode), narrow);
-      for (const row of indices(tile.rows)) {
-        asm.vector("vpmulld", shifted, code, this.#activation(row, sumOffset(layout, place)), broadcast);
-        asm.vector("vpaddd", row, row, shifted, narrow);
-      }
-    }
-    this.#emitScales(tile, place);
+    this.emitScaledSums(tile, place);
   }
 
   /** Generates each vector of codes into the register `code`, and calls `use` with its first pair of k and its number. */
   #emitCodes({ group }: GroupPlace, use: (pair: number, index: number) => void): void {
-    const { asm, layout } = this.#context;
+    const { asm, layout } = this.context;
     const { lowBits, highBits, groupHeaderBytes, groupElements } = layout;
     const codes = group + groupHeaderBytes;
     if (lowBits === 8) {
@@ -237,46 +157,17 @@ export class FewRowsTile implements WideTile {
     }
   }
 
-  /** Adds the scaled sums of a group, and the minima. */
-  #emitScales(tile: TileRegisters, place: GroupPlace): void {
-    const { asm, layout } = this.#context;
-    const { hasMins } = layout;
-    const { header, group } = place;
-    if (header === undefined) {
-      asm.vector("vpmovsxbd", scale, { base: "r15", displacement: group }, narrow);
-      asm.vector("vcvtdq2ps", scale, scale, narrow);
-      if (hasMins) {
-        asm.vector("vpmovzxbd", minimum, { base: "r15", displacement: group + tileColumns }, narrow);
-        asm.vector("vcvtdq2ps", minimum, minimum, narrow);
-      }
-    } else {
-      asm.vector("vmovups", scale, { base: "r15", displacement: header }, narrow);
-      if (hasMins) asm.vector("vmovups", minimum, { base: "r15", displacement: header + scaleBytes }, narrow);
-    }
-    for (const row of indices(tile.rows)) {
-      const activationScale = this.#activation(row, activationScaleOffset);
-      asm.vector("vcvtdq2ps", row, row, narrow);
-      asm.vector("vmulps", code, scale, activationScale, broadcast);
-      asm.vector("vmulps", code, row, code, narrow);
-      asm.vector("vaddps", tile.part(row), tile.part(row), code, narrow);
-      if (!hasMins) continue;
-      asm.vector("vcvtdq2ps", shifted, this.#activation(row, sumOffset(layout, place)), broadcast);
-      asm.vector("vmulps", shifted, shifted, activationScale, broadcast);
-      asm.vector("vmulps", shifted, minimum, shifted, narrow);
-      if (header === undefined) {
-        asm.vector("vaddps", shifted, shifted, tile.minima(row), narrow);
-        this.#set(tile.minima(row), shifted);
-      } else asm.vector("vsubps", tile.part(row), tile.part(row), shifted, narrow);
-    }
+  protected emitLoad(to: Vector, displacement: number): void {
+    this.context.asm.vector("vmovups", to, { base: "r15", displacement }, narrow);
   }
 
-  #set(to: Vector | Memory, from: Vector): void {
-    const { asm } = this.#context;
-    if (typeof to === "number") asm.vector("vmovups", to, from, narrow);
-    else asm.vector("vmovupsStore", to, from, narrow);
-  }
-
-  #activation(row: number, offset: number): Memory {
-    return { base: "rax", displacement: row * this.#context.rowBytes + offset };
+  protected emitLoadBytes(displacement: number): void {
+    const { asm, layout } = this.context;
+    const convert = (name: "vpmovsxbd" | "vpmovzxbd", to: Vector, from: number): void => {
+      asm.vector(name, to, { base: "r15", displacement: from }, narrow);
+      asm.vector("vcvtdq2ps", to, to, narrow);
+    };
+    convert("vpmovsxbd", scale, displacement);
+    if (layout.hasMins) convert("vpmovzxbd", minimum, displacement + tileColumns);
   }
 }
