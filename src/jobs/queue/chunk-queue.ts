@@ -12,7 +12,7 @@ export interface ChunkQueue {
   result(id: string): Promise<EncodedResult | undefined>;
   /** Gives the chunks of dead workers to others, and adds again what the queue has lost of these chunks. */
   recover(outstanding: readonly RowChunk[]): Promise<void>;
-  /** Removes those of the chunks that no worker has begun. Results of the others stay. */
+  /** Removes the chunks that no worker has begun. Results of the others stay. */
   withdraw(ids: readonly string[]): Promise<void>;
   /** Removes chunks with their results, whatever state they are in. */
   remove(ids: readonly string[]): Promise<void>;

@@ -1,4 +1,4 @@
-/** The npm packages of each engine, and those of them that a machine needs. */
+/** The npm packages of each engine, and which of them a machine needs. */
 import { invalidInput } from "../../contract/errors.ts";
 import type { EnginePackage } from "./engine-package.ts";
 import { enginePackages } from "./generated-engine-packages.ts";

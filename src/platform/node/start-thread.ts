@@ -12,7 +12,7 @@ interface SingleProgram {
 /** The asset of a single program whose text mounts the other assets as files and starts a module: scripts/release/start.cjs. */
 const startAsset = "start.cjs";
 
-/** Arguments that the text of `startAsset` needs. They replace those of the process. */
+/** Arguments of Node.js that the text of `startAsset` needs. The thread gets these instead of the process's arguments. */
 const startArguments = ["--experimental-vfs", "--disable-warning=ExperimentalWarning"];
 
 /** Starts a worker thread that runs the module `program`, a `file:` URL. In a single program (`npm run dist`), the thread first mounts the program's assets. */

@@ -147,7 +147,7 @@ function createBuilder(definition: Definition): ProgramBuilder {
   for (const [name, outputs] of Object.entries(manyOutputOperators))
     operators[toBuilderName(name)] = (...given) =>
       outputsOf(addUse(definition, name, given, outputs === "parts" ? countParts(given) : outputs));
-  return { ...(operators as unknown as ProgramOperators), ...own };
+  return Object.assign({} as ProgramOperators, operators, own);
 }
 
 /** Most outputs of a user-defined operator. Values of outputs that it does not have are refused when the program is checked. */

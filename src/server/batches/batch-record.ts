@@ -105,7 +105,7 @@ export class BatchRecords {
   }
 }
 
-/** Whose files and batches a client sees: those of its key; without keys all clients share them. */
+/** Whose files and batches a client sees: what was made with its own key. Without keys all clients share them. */
 export function ownerOf({ client }: Pick<Identity, "client">): string {
   return client.startsWith("key:") ? client : "";
 }

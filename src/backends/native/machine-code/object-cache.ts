@@ -1,5 +1,5 @@
 /**
- * Machine code on disk: objects that one process linked, for the processes after it. Files are checked as those of `CodeFolder`, and only this user or the administrator
+ * Machine code on disk: objects that one process linked, for the processes after it. Files are checked as `CodeFolder` says, and only this user or the administrator
  * may have written them. What is read is installed from a private copy, as what is generated.
  */
 import { join } from "node:path";
@@ -14,7 +14,7 @@ import { toSha256 } from "../../../storage/sha256.ts";
 /** The variable that turns the cache of the whole process off. */
 const variable = "INFERYARD_MACHINE_CODE_CACHE";
 
-/** Bytes of all objects; those of a model take 0.1 to 1 MB. */
+/** Bytes of all objects. The objects of one model take 0.1 to 1 MB. */
 const maxBytes = 128 * 1024 ** 2;
 
 /** Description of an object, for whoever looks into the folder. */

@@ -301,7 +301,7 @@ export class KernelChecks {
     }
     const start = performance.now();
     const cases = knownAnswerCases(blocks, entry, kernel);
-    // Other wrong machine code, as that of the quantization of activations, says nothing of this product.
+    // Wrong machine code of another kernel, such as the quantization of activations, says nothing of this product.
     const problem = this.#run(cases, this.#createMachineCode?.(), "block-matmul").find((each) => each !== undefined);
     const milliseconds = performance.now() - start;
     this.#results.set(id, problem);

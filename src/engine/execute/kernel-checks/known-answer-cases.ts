@@ -7,7 +7,7 @@ import { literalWithStorage } from "../../ir/literal.ts";
 import type { BlockKernel } from "../../lower/lowered-node.ts";
 import { type CheckCase, single } from "./case-builder.ts";
 
-/** Rows of activations: one, which reads the codes as they lie; a whole tile of four and a rest of three; of machine code also tiles of 8 and 12, and other rests. */
+/** Rows of activations: one, for which codes are read in their order in memory; a whole tile of four and a rest of three; for machine code also tiles of 8 and 12, and other rests. */
 const rowCounts: Readonly<Record<KernelEntry["implementation"]["kind"], readonly number[]>> = {
   wasm: [1, 7],
   machine: [1, 3, 6, 11, 14],

@@ -18,7 +18,7 @@ import {
 /** Bytes of the scales, or of the minima, of a panel. */
 const scaleBytes = tileColumns * 4;
 
-/** Registers of a tile; those of integer sums are the first ones, in the order of the rows. */
+/** Registers of a tile. The integer sums are in the first ones, in the order of the rows. */
 export interface TileRows {
   readonly rows: number;
   /** Sums of a super-block; the totals if groups have no scales of their own. */

@@ -12,6 +12,7 @@ import { FunctionFrame } from "../functions/function-frame.ts";
 import { VectorUnit } from "../functions/vector-unit.ts";
 import type { MachineFunction } from "../machine-kernel.ts";
 import { type ChannelLanesLoops, ChannelTile, type TileSize, panelRowBytes } from "./channel-tile.ts";
+import { emitNextImage } from "./next-image.ts";
 import { PaddedRows } from "./padded-rows.ts";
 import { emitStoredActivation } from "./stored-activation.ts";
 
@@ -117,22 +118,10 @@ class ChannelLanesFunction {
     asm.integer("cmp", "rax", this.#loops.window.output[0]);
     asm.jump(found, "b");
     asm.integer("sub", "rax", this.#loops.window.output[0]);
-    this.#emitNextImage();
+    emitNextImage(this.#unit.asm, this.#loops, this.#outPlane);
     asm.jump(start);
     asm.bind(found);
     asm.move("r12", "rax");
-  }
-
-  #emitNextImage(): void {
-    const { asm } = this.#unit;
-    const { window, channels, outputs, groups } = this.#loops;
-    asm.add("r13", channels * window.input[0] * window.input[1] * floatBytes);
-    asm.add("r14", outputs * this.#outPlane);
-    if (groups === 1) return;
-    asm.add("r15", 1);
-    asm.loadImmediate("rcx", 0);
-    asm.integer("cmp", "r15", groups);
-    asm.moveIf("e", "r15", "rcx");
   }
 
   #emitNextStrip(start: ReturnType<VectorUnit["asm"]["label"]>): void {
@@ -144,7 +133,7 @@ class ChannelLanesFunction {
     asm.integer("cmp", "r12", this.#loops.window.output[0]);
     asm.jump(same, "b");
     asm.loadImmediate("r12", 0);
-    this.#emitNextImage();
+    emitNextImage(this.#unit.asm, this.#loops, this.#outPlane);
     asm.bind(same);
     asm.integer("cmp", "rbx", 0);
     asm.jump(start, "ne");

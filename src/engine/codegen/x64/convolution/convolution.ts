@@ -16,6 +16,7 @@ import { VectorUnit } from "../functions/vector-unit.ts";
 import { activationProgram } from "../lanewise/activation.ts";
 import { emitLanes } from "../lanewise/emit-lanes.ts";
 import type { MachineFunction } from "../machine-kernel.ts";
+import { emitNextImage } from "./next-image.ts";
 import { PatchCopy } from "./patch-copy.ts";
 
 /** Shapes and fused operations of one convolution. */
@@ -151,7 +152,9 @@ class ConvolutionFunction {
     asm.load("r13", this.#arguments.x);
     asm.load("r14", this.#arguments.y);
     for (const register of ["r12", "r15"] as const) asm.loadImmediate(register, 0);
-    this.#emitSteps(this.#loops.window.output[0] * this.#panels, () => this.#emitNextImage());
+    this.#emitSteps(this.#loops.window.output[0] * this.#panels, () =>
+      emitNextImage(this.#unit.asm, this.#loops, this.#outPlane),
+    );
     this.#emitSteps(this.#panels, () => asm.add("r12", 1));
     asm.move("rbp", "rax");
   }
@@ -169,18 +172,6 @@ class ConvolutionFunction {
     asm.bind(end);
   }
 
-  #emitNextImage(): void {
-    const { asm } = this.#unit;
-    const { window, channels, outputs, groups } = this.#loops;
-    asm.add("r13", channels * window.input[0] * window.input[1] * floatBytes);
-    asm.add("r14", outputs * this.#outPlane);
-    if (groups === 1) return;
-    asm.add("r15", 1);
-    asm.loadImmediate("rcx", 0);
-    asm.integer("cmp", "r15", groups);
-    asm.moveIf("e", "r15", "rcx");
-  }
-
   #emitNextPosition(): void {
     const { asm } = this.#unit;
     const inRow = asm.label();
@@ -194,7 +185,7 @@ class ConvolutionFunction {
     asm.integer("cmp", "r12", this.#loops.window.output[0]);
     asm.jump(inRow, "b");
     asm.loadImmediate("r12", 0);
-    this.#emitNextImage();
+    emitNextImage(this.#unit.asm, this.#loops, this.#outPlane);
     asm.bind(inRow);
   }
 
