@@ -47,6 +47,7 @@ export const programs: Readonly<Record<string, string>> = {
   "xla-compile": "src/backends/xla/separate/compile-child.ts",
   "first-load": "src/libraries/validation/first-load-child.ts",
   "prove-blas": "src/programs/backends/blas/prove-blas-child.ts",
+  "prove-cuda": "src/programs/backends/cuda/prove-cuda-child.ts",
   "validate-library": "src/libraries/validation/validation-child.ts",
   "measuring-round": "src/measuring/round-child.ts",
   "cuda-driver": "src/libraries/accelerators/cuda-driver/cuda-driver-child.ts",

@@ -32,7 +32,7 @@ export const backendModules: Readonly<Record<string, BackendModules>> = {
     programs: { source: "src/programs/backends/xla-programs.ts", create: "xlaPrograms" },
   },
   blas: { programs: { source: "src/programs/backends/blas/blas-programs.ts", create: "blasPrograms" } },
-  cuda: { programs: { source: "src/programs/backends/cuda-programs.ts", create: "cudaPrograms" } },
+  cuda: { programs: { source: "src/programs/backends/cuda/cuda-programs.ts", create: "cudaPrograms" } },
   onnx: { models: { source: "src/backends/onnx/index.ts", create: "onnx" } },
   llamacpp: { models: { source: "src/backends/llamacpp/index.ts", create: "llamacpp" } },
   wasm: { models: { source: "src/backends/wasm/index.ts", create: "wasm" } },

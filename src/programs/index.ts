@@ -40,7 +40,7 @@ export { standardProgramBackends } from "./backends/standard-program-backends.ts
 export { nativePrograms } from "./backends/native-programs.ts";
 export { xlaPrograms, type XlaProgramsOptions } from "./backends/xla-programs.ts";
 export { blasPrograms, type BlasProgramsOptions } from "./backends/blas/blas-programs.ts";
-export { cudaPrograms } from "./backends/cuda-programs.ts";
+export { cudaPrograms, type CudaProgramsOptions } from "./backends/cuda/cuda-programs.ts";
 export {
   getAvailableBackends,
   getBackendInfo,

@@ -1,6 +1,6 @@
 /** The backends of programs that are part of this package. */
 import { blasPrograms } from "./blas/blas-programs.ts";
-import { cudaPrograms } from "./cuda-programs.ts";
+import { cudaPrograms } from "./cuda/cuda-programs.ts";
 import { nativePrograms } from "./native-programs.ts";
 import { ProgramBackends } from "./program-backends.ts";
 import { xlaPrograms } from "./xla-programs.ts";
