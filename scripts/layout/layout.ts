@@ -19,7 +19,7 @@ export const ranks: Layers = [
   ["jobs"],
   ["server", "inspection", "cross-validation", "distillation", "kernel-capabilities"],
   ["receipts", "measuring"],
-  ["ai-sdk", "langchain", "client"],
+  ["ai-sdk", "langchain", "client", "bundling"],
   ["cli"],
   ["index.ts"],
 ];

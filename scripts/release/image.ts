@@ -9,7 +9,7 @@ import { execFileSync } from "node:child_process";
 import { chmodSync, copyFileSync, mkdirSync, readFileSync, readdirSync, rmSync, lstatSync, chownSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { root as repository } from "../build/write-bundle.ts";
+import { packageRoot as repository } from "../../src/bundling/write-bundle.ts";
 import { makeDebianRoot } from "./debian-root.ts";
 
 /** Unpacked sizes in MB. */

@@ -193,6 +193,10 @@ const groups: Readonly<Record<string, Readonly<Record<string, Row>>>> = {
     ],
   },
   [programHeading]: {
+    build: [
+      "bundle your program, or this one, with chosen backends alone",
+      async () => (await import("./commands/system/build.ts")).defineBuild,
+    ],
     config: [
       "effective settings, and where each value comes from",
       async () => (await import("./commands/system/config.ts")).defineConfig,

@@ -259,6 +259,15 @@ export function commandRows(folder: string): Readonly<Record<string, CommandRows
         "--passes": sets(["1"], { passes: 1 }),
       },
     },
+    build: {
+      on: ["program.mjs", "--backends", "native"],
+      flags: {
+        "--backends": sets(["cpu,openmp"], {
+          backends: { included: ["native", "blas"], left: ["xla", "cuda", "onnx", "llamacpp", "wasm", "library"], notes: [] },
+        }),
+        "--out": sets(["bundle"], { out: "bundle" }),
+      },
+    },
     pack: {
       on: ["folder"],
       flags: {
