@@ -30,6 +30,7 @@ const config: KnipConfig = {
     "dpkg",
     "gcc",
     "go",
+    "helm",
     "java",
     "mkfifo",
     "mount",
