@@ -1,6 +1,6 @@
 /** Single programs as `npm run dist` builds them: `inferyard` for linux x64 is run, and on request in a Debian root without Node.js; the others are checked as files. */
 import { execFileSync, spawnSync } from "node:child_process";
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -60,6 +60,16 @@ describe.skipIf(!canBuild)("the single program for linux x64", () => {
   it.skipIf(isMissing).each(["inline", "worker", "process"])(namedModel, (host) => {
     const flags = ["--model", gguf, "--max-new-tokens", "4", "--threads", "2", "--host", host, "--json"];
     expect(generatedText(run(["generate", "Once upon a time", ...flags]))).toBe(", there was a");
+  });
+
+  it.each(["jsonl", "parquet", "arrow"])("runs jobs with worker processes of its own, and writes %s", (format) => {
+    const [rows, output] = [join(out, `${format}-rows.jsonl`), join(out, `results.${format}`)];
+    writeFileSync(rows, Array.from({ length: 60 }, (_, row) => `{"id":${row},"input":"text ${row}"}\n`).join(""));
+    const flags = ["--workers", "2", "--chunk-rows", "10", "--json"];
+    const ran = JSON.parse(run(["jobs", "run", "embed", "--input", rows, "--output", output, ...flags])) as unknown;
+    expect(ran).toMatchObject({ status: "done", chunks: 6, rows: 60, done: 60, failed: 0 });
+    const start = { jsonl: '{"id":0,"result":[', parquet: "PAR1", arrow: "ARROW1" }[format]!;
+    expect(readFileSync(output).toString("latin1", 0, start.length)).toBe(start);
   });
 
   /** What npm itself reads of this machine: .npmrc, proxies, certificates. */
