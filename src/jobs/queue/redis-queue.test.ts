@@ -69,6 +69,22 @@ describe.skipIf(noRedis !== undefined)(`the queue on Redis${noRedis === undefine
     expect(((await worker.take(never)) as ChunkLease).chunk.id).toBe(other.id);
   });
 
+  it("gives the chunk of a worker whose connection is gone to another, with its death in the history", async () => {
+    const chunk = newChunk();
+    const dead = await openRedisWorker(server.url);
+    await queue.add(chunk);
+    const lease = (await dead.take(never)) as ChunkLease;
+    expect(lease.history).toEqual({ deaths: 0, rowDeaths: {} });
+    await lease.mark(1);
+    await queue.recover([chunk]);
+    await dead.close();
+    for (let look = 0; look < 2; look += 1) await queue.recover([chunk]);
+    const again = (await worker.take(never)) as ChunkLease;
+    expect(again).toMatchObject({ chunk, history: { deaths: 1, rowDeaths: { 1: 1 } } });
+    await again.finish({ output: ["z"], failed: [] });
+    await queue.remove([chunk.id]);
+  });
+
   it("outlives a kill of the server, and adds again what that lost", async () => {
     const chunk = newChunk();
     await server.kill();

@@ -1,25 +1,27 @@
 /**
  * The queue of many machines: BullMQ on a Redis or Valkey server. A chunk is a job of BullMQ under the id of the chunk; its result is a key of its own, written
- * before the job is completed, so that a chunk whose worker died between the two is not computed again. A dead worker's lock expires, and the next look for
- * stalled jobs gives the chunk to another. What a server loses when it is killed (with AOF at most the last second) the coordinator adds again.
+ * before the job is completed, so that a chunk whose worker died between the two is not computed again. A coordinator gives the chunks of workers whose connection
+ * is gone to others; where it cannot see connections, the lock of a dead worker expires and BullMQ does so. What a server loses when it is killed (with AOF at most the last second) the coordinator adds again.
  */
 import { randomUUID } from "node:crypto";
 import type { Job as QueuedJob } from "bullmq";
 import { addAbortListener, removeAbortListener } from "../../concurrency/abort-listeners.ts";
 import { delay } from "../../storage/lock.ts";
 import { type RowChunk, type RowChunkResult, decodeResult, encodeResult } from "./chunk.ts";
-import { type ChunkHistory, type ChunkQueue, type ChunkLease, type WorkerQueue, afterDeath, noHistory } from "./chunk-queue.ts";
+import type { ChunkQueue, ChunkLease, WorkerQueue } from "./chunk-queue.ts";
 import { type RedisConnection, connectRedis, importQueuePackage } from "./redis-connection.ts";
+import { keptSeconds, lostWorkerFinder, readHistory, recordDeath, workerToken } from "./redis-recovery.ts";
 
 const prefix = "inferyard";
 const queueName = "jobs";
 /** Time after which the lock of a worker expires that does not extend it, and the interval at which stalled jobs are looked for. */
 const [lockMs, stalledMs] = [5000, 2000];
-/** Time after which results and histories expire that nobody has removed. */
-const keptSeconds = 7 * 24 * 3600;
+/** Time for which a death is not counted again by another coordinator. */
+const deathSeconds = 60;
 /** Bounds of the time between two looks for a chunk. */
 const [minWaitMs, maxWaitMs] = [2, 100];
 
+const activeKey = `${prefix}:${queueName}:active`;
 const jobKey = (id: string): string => `${prefix}:${queueName}:${id}`;
 const resultKey = (id: string): string => `${prefix}:result:${id}`;
 const historyKey = (id: string): string => `${prefix}:history:${id}`;
@@ -55,6 +57,19 @@ export async function openRedisQueue(url: string): Promise<ChunkQueue> {
     await removeWaiting(ids);
     if (ids.length > 0) await client.unlink(ids.flatMap((id) => [resultKey(id), historyKey(id)]));
   };
+  const findLost = lostWorkerFinder(client);
+  const giveBackLost = async (): Promise<void> => {
+    const ids = await client.lrange(activeKey, 0, -1);
+    const tokens = ids.length === 0 ? [] : await client.mget(ids.map((id) => `${jobKey(id)}:lock`));
+    const lost = await findLost(tokens.filter((token) => token !== null));
+    for (const [index, id] of ids.entries()) {
+      const token = tokens[index] ?? "";
+      if (!lost.has(token)) continue;
+      if ((await client.set(`${prefix}:death:${id}:${token}`, "", "EX", deathSeconds, "NX")) === null) continue;
+      await recordDeath(client, historyKey(id));
+      await (await queue.getJob(id))?.moveToWait(token).catch(() => undefined); // its lock has just expired
+    }
+  };
   return {
     add: (chunk) => guard(addAll([chunk])),
     result: async (id) => {
@@ -62,6 +77,7 @@ export async function openRedisQueue(url: string): Promise<ChunkQueue> {
       return bytes === null ? undefined : decodeResult(bytes);
     },
     recover: async (outstanding) => {
+      await guard(giveBackLost());
       const present = await guard(
         exists(
           client,
@@ -114,7 +130,7 @@ export async function openRedisWorker(url: string): Promise<WorkerQueue> {
   worker.on("error", () => {}); // a server that is away
   await worker.waitUntilReady();
   await worker.startStalledCheckTimer();
-  const token = randomUUID();
+  const token = await workerToken(client, randomUUID());
   const takeOne = async (): Promise<ChunkLease | undefined> => {
     const job = (await worker.getNextJob(token, { block: false })) as QueuedJob<RowChunk> | undefined;
     return job === undefined ? undefined : await toLease(job, token, client);
@@ -158,7 +174,7 @@ async function toLease(
     await complete();
     return undefined;
   }
-  const history = await readHistory(client, chunk.id, job.stalledCounter);
+  const history = await readHistory(client, historyKey(chunk.id), job.stalledCounter);
   const timer = setInterval(() => void job.extendLock(token, lockMs).catch(() => undefined), lockMs / 3);
   return {
     chunk,
@@ -177,16 +193,4 @@ async function toLease(
       await job.moveToWait(token).catch(() => undefined);
     },
   };
-}
-
-/** The history of a chunk, with the deaths that BullMQ has counted since it was last held. */
-async function readHistory(client: RedisConnection["client"], id: string, stalls: number): Promise<ChunkHistory> {
-  const { known, row } = await client.hgetall(historyKey(id));
-  let history = known === undefined ? noHistory : (JSON.parse(known) as ChunkHistory);
-  if (stalls <= history.deaths) return history;
-  while (history.deaths < stalls) history = afterDeath(history, row === undefined ? undefined : Number(row));
-  await client.hset(historyKey(id), { known: JSON.stringify(history) });
-  await client.hdel(historyKey(id), "row");
-  await client.expire(historyKey(id), keptSeconds);
-  return history;
 }

@@ -1,7 +1,7 @@
 /** Computes a chunk: all rows at once, and where that fails in smaller parts, until the rows are known that fail alone. */
 import { InferyardError, isInferyardError } from "../../contract/errors.ts";
 import { delay } from "../../storage/lock.ts";
-import type { RowChunk, RowChunkResult, FailedRow, JobRow } from "../queue/chunk.ts";
+import type { RowChunkResult, FailedRow, JobRow } from "../queue/chunk.ts";
 import type { ChunkHistory, ChunkLease } from "../queue/chunk-queue.ts";
 import type { FailedLine } from "../rows/row-fields.ts";
 import { rowError } from "./row-tasks.ts";
@@ -134,8 +134,8 @@ function refuseToContinue(error: unknown, signal: AbortSignal): void {
   if (signal.aborted) throw error;
 }
 
-/** A result for a chunk that cannot be computed on account of the job as a whole. */
-export function fatalResult(chunk: RowChunk, error: unknown): RowChunkResult {
+/** A result for a chunk that cannot be computed on account of the job as a whole. `subject`: what the message begins with. */
+export function fatalResult(error: unknown, subject?: string): RowChunkResult {
   const { message, ...others } = rowError(error).toJSON();
-  return { output: [], failed: [], fatal: { ...others, message: `${chunk.work.model}: ${message}` } };
+  return { output: [], failed: [], fatal: { ...others, message: subject === undefined ? message : `${subject}: ${message}` } };
 }
