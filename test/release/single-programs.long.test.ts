@@ -143,7 +143,9 @@ describe.skipIf(!canBuild)("the single program for linux x64", () => {
           body: JSON.stringify({ model: "/models/tinyllm.gguf", max_tokens: 4, messages }),
         });
         expect(await response.json()).toMatchObject({ choices: [{ message: answer }] });
-        expect(await (await fetch(`${url}/metrics`)).text()).toContain("process_cpu_seconds_total");
+        expect(await (await fetch(`${url}/metrics`)).text()).toContain(
+          'inferyard_requests_total{route="post_v1_chat_completions"',
+        );
       });
       expect(code).toBe(0);
     });

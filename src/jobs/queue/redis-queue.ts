@@ -6,6 +6,7 @@
 import { randomUUID } from "node:crypto";
 import type { Job as QueuedJob } from "bullmq";
 import { addAbortListener, removeAbortListener } from "../../concurrency/abort-listeners.ts";
+import { InferyardError, getMessage } from "../../contract/errors.ts";
 import { delay } from "../../storage/lock.ts";
 import { type RowChunk, type RowChunkResult, decodeResult, encodeResult } from "./chunk.ts";
 import type { ChunkQueue, ChunkLease, WorkerQueue } from "./chunk-queue.ts";
@@ -114,7 +115,17 @@ async function exists(client: RedisConnection["client"], keys: readonly string[]
   });
 }
 
-/** Opens the workers' side of the queue. Throws QUEUE_UNAVAILABLE if the server cannot be reached now; later a worker waits for it. */
+/** Replies of a server that no wait mends: its memory or its disk is full, or this user may not write. */
+const refusal = /\b(?:OOM|MISCONF|NOPERM|NOAUTH|WRONGPASS)\b/;
+
+/** Undefined after an error that may pass: the server is away, or has just started. Throws QUEUE_UNAVAILABLE if the server refuses. */
+function afterError(error: unknown): undefined {
+  const message = getMessage(error);
+  if (refusal.test(message)) throw new InferyardError("QUEUE_UNAVAILABLE", `the queue refuses: ${message}`, { cause: error });
+  return undefined;
+}
+
+/** Opens the workers' side of the queue. Throws QUEUE_UNAVAILABLE if the server cannot be reached now; later a worker waits for it, unless it refuses commands. */
 export async function openRedisWorker(url: string): Promise<WorkerQueue> {
   const { Worker } = await importBullMq();
   const { client, close } = await connectRedis(url);
@@ -143,7 +154,7 @@ export async function openRedisWorker(url: string): Promise<WorkerQueue> {
       try {
         for (let wait = minWaitMs; !signal.aborted; wait = Math.min(wait * 2, maxWaitMs)) {
           // The command of a server that is away waits for it; a chunk that it takes after an abort stalls, and goes to another worker.
-          const lease = await Promise.race([takeOne().catch(() => undefined), aborted]);
+          const lease = await Promise.race([takeOne().catch(afterError), aborted]);
           if (lease !== undefined) return lease;
           await delay(wait, signal).catch(() => undefined); // aborted: the loop ends
         }
@@ -184,7 +195,10 @@ async function toLease(
       else await client.hset(historyKey(chunk.id), { row });
     },
     finish: async (result: RowChunkResult) => {
-      await client.set(resultKey(chunk.id), encodeResult(result), "EX", keptSeconds);
+      await client.set(resultKey(chunk.id), encodeResult(result), "EX", keptSeconds).catch((error: unknown) => {
+        afterError(error);
+        throw error;
+      });
       clearInterval(timer);
       await complete();
     },

@@ -16,7 +16,7 @@ const listedPrefix = "listed.";
 /** Looks in a row in which a worker must be missing: one that reconnects is missing for half a second. */
 const looksUntilLost = 2;
 /** Looks that are left out after this process had to connect again, since workers do so as well. */
-const looksAfterOutage = 5;
+const looksAfterOutage = 2;
 
 /** The token of a worker, by what the server lists of its connection, which has the name of `id`. */
 export async function workerToken(client: Redis, id: string): Promise<string> {

@@ -48,7 +48,8 @@ type Fail = (row: JobRow, error: unknown) => void;
 function isSound(row: JobRow, { check, retries }: RowWork, { rowDeaths }: ChunkHistory, fail: Fail): boolean {
   const deaths = rowDeaths[String(row.number)] ?? 0;
   if (deaths > retries) {
-    fail(row, new InferyardError("HOST_DIED", `${deaths} workers died while they computed this row`));
+    const workers = deaths === 1 ? "a worker" : `${deaths} workers`;
+    fail(row, new InferyardError("HOST_DIED", `${workers} died while computing this row`));
     return false;
   }
   try {
