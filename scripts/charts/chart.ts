@@ -5,7 +5,7 @@ import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { parseAllDocuments } from "yaml";
 import { keptInstallation } from "../../test/fixtures/installations.ts";
-import { root } from "../build/write-bundle.ts";
+import { packageRoot as root } from "../../src/bundling/write-bundle.ts";
 
 /** An object of Kubernetes: what a manifest contains. */
 export interface KubernetesObject {

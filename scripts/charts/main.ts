@@ -10,7 +10,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { root } from "../build/write-bundle.ts";
+import { packageRoot as root } from "../../src/bundling/write-bundle.ts";
 import { type KubernetesObject, findHelm, lintChart, plainManifest, readManifest, renderChart, renderings } from "./chart.ts";
 import { kubernetesVersions, validateCoreObjects } from "./core-objects.ts";
 import { isCustom, validateCustomObject } from "./custom-objects.ts";

@@ -2,7 +2,7 @@
 import { execFileSync } from "node:child_process";
 import { chmodSync, copyFileSync, lstatSync, mkdirSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { root as repository } from "../build/write-bundle.ts";
+import { packageRoot as repository } from "../../src/bundling/write-bundle.ts";
 import { makeDebianRoot } from "./debian-root.ts";
 import { prepareEngines } from "./engine-archives.ts";
 import { type Flavor, targets } from "./targets.ts";
