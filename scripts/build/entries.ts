@@ -46,6 +46,7 @@ export const programs: Readonly<Record<string, string>> = {
   "xla-probe": "src/backends/xla/plugins/probe-plugin-child.ts",
   "xla-compile": "src/backends/xla/separate/compile-child.ts",
   "first-load": "src/libraries/validation/first-load-child.ts",
+  "program-rank": "src/programs/ranks/rank-child.ts",
   "prove-blas": "src/programs/backends/blas/prove-blas-child.ts",
   "validate-library": "src/libraries/validation/validation-child.ts",
   "measuring-round": "src/measuring/round-child.ts",
