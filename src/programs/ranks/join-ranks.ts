@@ -4,7 +4,6 @@
  */
 import { randomUUID } from "node:crypto";
 import { connect, createServer, type Server, type Socket } from "node:net";
-import { createInterface } from "node:readline";
 import { setTimeout as wait } from "node:timers/promises";
 import { required } from "../../contract/checked.ts";
 import { InferyardError, wrapError } from "../../contract/errors.ts";
@@ -82,7 +81,7 @@ async function listen(settings: JoinSettings, address: string): Promise<RankTeam
       }
     });
     socket.once("close", () => {
-      if (rank !== undefined && sockets.get(rank) === socket) fail(ended(rank, size));
+      if (rank !== undefined && sockets.get(rank) === socket && !group.hasLeft(rank)) fail(ended(rank, size));
     });
   });
   try {
@@ -133,7 +132,7 @@ async function attemptToReach({ rank, size, backend }: JoinSettings, address: st
   });
   socket.once("connect", () => sendMessage(socket, { kind: "hello", rank, size, backend }));
   socket.once("close", () => {
-    group?.fail(ended(0, size));
+    if (group?.hasLeft(0) === false) group.fail(ended(0, size));
     found.resolve(undefined);
   });
   const joined = await found.promise;
@@ -185,10 +184,13 @@ function disagreement(
 
 /** Messages are lines of JSON. What is none ends the connection. */
 function readMessages(socket: Socket, take: (message: JoinMessage) => void): void {
+  let rest = "";
   socket.on("error", () => {}); // "close" follows
-  createInterface({ input: socket }).on("line", (line) => {
+  socket.setEncoding("utf8").on("data", (text: string) => {
+    const lines = `${rest}${text}`.split("\n");
+    rest = lines.pop() ?? "";
     try {
-      take(JSON.parse(line) as JoinMessage);
+      for (const line of lines) take(JSON.parse(line) as JoinMessage);
     } catch {
       socket.destroy();
     }

@@ -14,7 +14,9 @@ export type GroupMessage =
   | { readonly kind: "give"; readonly tag: string; readonly contribution: Contribution }
   | { readonly kind: "take"; readonly contributions: readonly Contribution[] }
   /** The sender ends; all pending and later exchanges fail with this error. */
-  | { readonly kind: "end"; readonly error: SerializedError };
+  | { readonly kind: "end"; readonly error: SerializedError }
+  /** The sender has disposed of the program: what it has given still counts, and exchanges that need more of it fail with this error. */
+  | { readonly kind: "leave"; readonly error: SerializedError };
 
 /** Sends messages to one other rank. A message to a rank that has ended is lost. */
 export type SendToRank = (message: GroupMessage) => void;
@@ -30,6 +32,7 @@ export class RankGroup {
   /** On other ranks: answers of rank 0 that came before they were asked for. */
   #pending: Deferred<void> | undefined;
   readonly #taken: (readonly Contribution[])[] = [];
+  readonly #left = new Map<number, InferyardError>();
   #failure: InferyardError | undefined;
   #area = 0;
 
@@ -51,18 +54,20 @@ export class RankGroup {
       this.fail(InferyardError.fromJSON(message.error));
       return;
     }
-    if (message.kind === "give") this.#given.set(from, [...(this.#given.get(from) ?? []), message]);
+    if (message.kind === "leave") this.#left.set(from, InferyardError.fromJSON(message.error));
+    else if (message.kind === "give") this.#given.set(from, [...(this.#given.get(from) ?? []), message]);
     else this.#taken.push(message.contributions);
     this.#pending?.resolve();
   }
 
+  /** Whether a rank has disposed of the program, so that its end is none of the group. */
+  hasLeft(rank: number): boolean {
+    return this.#left.has(rank);
+  }
+
   /** Ends the group: pending and later exchanges fail with this error, on all ranks. Only the first call counts. */
   fail(error: InferyardError): void {
-    if (this.#failure !== undefined) return;
-    this.#failure = error;
-    for (const send of this.#links.values()) send({ kind: "end", error: error.toJSON() });
-    this.#file.close();
-    this.#pending?.resolve();
+    this.#end("end", error);
   }
 
   /**
@@ -105,9 +110,17 @@ export class RankGroup {
     return all;
   }
 
-  /** Closes the shared memory of an orderly end. */
+  /** Leaves the group, between two exchanges. */
   close(): void {
-    this.fail(new InferyardError("DISPOSED", `rank ${this.rank} has disposed of the program`));
+    this.#end("leave", new InferyardError("DISPOSED", `rank ${this.rank} has disposed of the program`));
+  }
+
+  #end(kind: "end" | "leave", error: InferyardError): void {
+    if (this.#failure !== undefined) return;
+    this.#failure = error;
+    for (const send of this.#links.values()) send({ kind, error: error.toJSON() });
+    this.#file.close();
+    this.#pending?.resolve();
   }
 
   #writeChunk(bytes: Uint8Array, start: number): void {
@@ -123,6 +136,7 @@ export class RankGroup {
   }
 
   async #gather(tag: string, contribution: Contribution): Promise<readonly Contribution[]> {
+    this.#refuseFailed();
     const others = [...this.#links.keys()];
     await this.#until(() => others.every((rank) => (this.#given.get(rank)?.length ?? 0) > 0));
     const all = [contribution];
@@ -145,8 +159,10 @@ export class RankGroup {
   }
 
   async #until(isThere: () => boolean): Promise<void> {
-    this.#refuseFailed();
     while (!isThere()) {
+      const [left] = this.#left.values();
+      if (left !== undefined) this.fail(left);
+      this.#refuseFailed();
       this.#pending = deferred();
       // oxlint-disable-next-line no-await-in-loop -- one message after the other
       await this.#pending.promise;

@@ -33,6 +33,7 @@ export class RankServer {
       case "give":
       case "take":
       case "end":
+      case "leave":
         this.#group?.receive(0, message);
         return;
       case "open":
