@@ -28,6 +28,7 @@ export const subpaths: Readonly<Record<string, string>> = {
 /** Modules that are imported by their URL: name in `dist/`, and source. `command-line` is for the tests, which run commands in their own process. */
 export const modules: Readonly<Record<string, string>> = {
   "command-line": "src/cli/main.ts",
+  "divided-models": "src/composition/node/divided-models.ts",
   "bind-machine-code": "src/backends/native/machine-code/bind-machine-code.ts",
 };
 

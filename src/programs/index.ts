@@ -7,7 +7,7 @@ export {
   type ProgramOperators,
 } from "./definition/define-program.ts";
 export type { DefinitionOptions } from "./definition/check-program.ts";
-export { programFromOnnx } from "./definition/program-from-onnx.ts";
+export { type OnnxProgram, programFromOnnx } from "./definition/program-from-onnx.ts";
 export {
   defineOperator,
   type StableHloOperands,
