@@ -28,6 +28,7 @@ export const subpaths: Readonly<Record<string, string>> = {
 /** Modules that are imported by their URL: name in `dist/`, and source. `command-line` is for the tests, which run commands in their own process. */
 export const modules: Readonly<Record<string, string>> = {
   "command-line": "src/cli/main.ts",
+  "divided-models": "src/composition/node/divided-models.ts",
   "bind-machine-code": "src/backends/native/machine-code/bind-machine-code.ts",
 };
 
@@ -46,6 +47,7 @@ export const programs: Readonly<Record<string, string>> = {
   "xla-probe": "src/backends/xla/plugins/probe-plugin-child.ts",
   "xla-compile": "src/backends/xla/separate/compile-child.ts",
   "first-load": "src/libraries/validation/first-load-child.ts",
+  "program-rank": "src/programs/ranks/rank-child.ts",
   "prove-blas": "src/programs/backends/blas/prove-blas-child.ts",
   "validate-library": "src/libraries/validation/validation-child.ts",
   "measuring-round": "src/measuring/round-child.ts",
