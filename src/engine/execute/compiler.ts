@@ -42,6 +42,9 @@ import { ModelMachineCode } from "./model-machine-code.ts";
 import { ModelFolding } from "./model-folding.ts";
 import type { KernelChecks } from "./kernel-checks/kernel-checks.ts";
 import type { RunLimits, StepCounts } from "./segments/model-run.ts";
+import type { Segment } from "./segments/segment.ts";
+import { evaluateStep } from "./evaluate-step.ts";
+import { type KeeperContext, PlanKeeper, type TakenPlans, takePlans } from "./kept/plan-keeper.ts";
 
 /** Settings of the engine for one loaded model. */
 export interface EngineSettings {
@@ -65,6 +68,8 @@ export interface EngineSettings {
   readonly replica?: EngineReplica;
   /** Limits of traces and runs. Default: `defaultTraceLimits`, and no limit on the bytes of a run except the size of the memory. */
   readonly limits?: RunLimits;
+  /** Whether plans are collected for later processes: see `EngineModel.takePlans`. Default: false. */
+  readonly keepsPlans?: boolean;
 }
 
 /** Quantized weights without their elements. */
@@ -97,6 +102,7 @@ export class Compiler implements GraphCompiler {
   readonly #excludedFunctions = new Set<string>();
   #defersKernels = false;
   readonly #machine: ModelMachineCode;
+  readonly #keeper: PlanKeeper | undefined;
 
   /**
    * Creates the memory and starts the threads. `weights` are the tensors of the model file. Throws CONTRACT_VIOLATION when the shared state belongs
@@ -110,6 +116,7 @@ export class Compiler implements GraphCompiler {
     if (from !== undefined && from.weights.join() !== weightSignatures(weights).join())
       throw new InferyardError("CONTRACT_VIOLATION", "the replica that shares its weights was loaded from another model");
     this.#machine = new ModelMachineCode(settings.machineCode, settings.kernelChecks);
+    this.#keeper = settings.keepsPlans === true ? new PlanKeeper() : undefined;
     this.#folding = new ModelFolding(weights, from?.folds);
     this.#threadCount = spawnThread === undefined ? 1 : threads;
     const packed = from?.packed;
@@ -151,6 +158,19 @@ export class Compiler implements GraphCompiler {
     if (packed.size === 0) return undefined;
     const weights = weightSignatures(this.#weights);
     return { ...this.#memory.share(), weights, folds: this.#folding.cache.snapshot, packed, modules: this.#modules };
+  }
+
+  /** Takes what was collected of these segments for later processes: see `EngineModel.takePlans`. */
+  takePlans(segments: readonly Segment[]): TakenPlans | undefined {
+    if (this.#keeper === undefined) return undefined;
+    const { kernelChecks } = this.#settings;
+    const context: KeeperContext = {
+      memory: this.#memory,
+      cache: this.#folding.cache,
+      getId: (step) => this.#machine.getId(step),
+      checksOf: ({ functions }) => this.#machine.checksOf(functions, kernelChecks),
+    };
+    return takePlans(this.#keeper, segments, weightSignatures(this.#weights), context);
   }
 
   /** Packs weights that no kernel reads but later executables may need, so that other replicas find them in shared memory. */
@@ -271,7 +291,9 @@ export class Compiler implements GraphCompiler {
     const run: RunKernel = (kernel, offsets, stride) => this.#threads.run(kernel, offsets, stride);
     const prepare = this.#defersKernels ? (): void => this.#compileKernels(kernels, functions) : undefined;
     const getId = (step: CountedStep): string => this.#machine.getId(step);
-    const executable = new Executable(plan, this.#memory, run, { tally: this.tally, prepare, getId });
+    const options = { tally: this.tally, prepare, getId, evaluate: evaluateStep };
+    const executable = new Executable(plan, this.#memory, run, options);
+    this.#keeper?.addPlan(executable, plan);
     this.#folding.keep();
     return executable;
   }
@@ -334,6 +356,12 @@ export class Compiler implements GraphCompiler {
       withOptimizingCompiler(() => compileKernels(others, memory, this.#settings.features)),
     );
     this.#addModule(compiled, machineObject, installed);
+    const keys = [...new Set(added.map(({ key }) => key))];
+    this.#keeper?.addKernels({
+      keys,
+      machineKernels: installed.length,
+      module: others.length === 0 ? undefined : compiled.binary,
+    });
   }
 
   /** Runs `work` on a list without V8's optimizer for JavaScript, unless the list is long. */

@@ -73,6 +73,15 @@ export class ModelMachineCode {
     return object;
   }
 
+  /**
+   * Names of the checks that functions of a plan have passed, in WebAssembly and in machine code, as the record of passed checks has them. Undefined where a kernel was
+   * left out, or has a check that is not remembered. Without checks there are none.
+   */
+  checksOf(functions: readonly KernelFunction[], checks: KernelChecks | undefined): readonly string[] | undefined {
+    if (this.#problems.size > 0) return undefined;
+    return checks === undefined ? [] : checks.recordedNames(functions, this.#machineCode?.level);
+  }
+
   /** Installs machine code. Where the system refuses it, nothing is installed, and the reason is kept. */
   install(object: MachineObject | undefined): readonly InstalledKernel[] {
     if (this.#machineCode === undefined || object === undefined) return [];

@@ -230,6 +230,21 @@ export class KernelChecks {
     return `${names.length} functions of generated code agree with the interpreter${note}`;
   }
 
+  /**
+   * Names of functions in the record of passed checks, those of their machine code of a level included. Undefined unless all of them are right, or where one
+   * multiplies quantized weights, whose tests are not recorded.
+   */
+  recordedNames(functions: readonly KernelFunction[], level: X64Level | undefined): readonly string[] | undefined {
+    if (functions.some(({ name, blocks }) => blocks !== undefined || !this.#results.has(name) || this.hasFailed(name)))
+      return undefined;
+    const names = functions.map(({ name }) => name);
+    if (level === undefined) return names;
+    return [
+      ...names,
+      ...names.filter((name) => this.#machineChecks.has(name, level)).map((name) => MachineChecks.getName(name, level)),
+    ];
+  }
+
   /** Names of the functions that are right: checked in this process, or remembered. */
   get right(): readonly string[] {
     return [...this.#results].flatMap(([name, problem]) => (problem === undefined ? [name] : []));

@@ -5,6 +5,7 @@ import { elementCount, type TensorMap } from "../../../contract/tensor.ts";
 import { compileKernels, kernelFunction, type WasmFeatures } from "../../codegen/wasm/index.ts";
 import { type MachineCode, generateMachineKernels, withMachineCode } from "../../codegen/x64/index.ts";
 import { evaluateNode } from "../../interpret/evaluate.ts";
+import { evaluateStep } from "../evaluate-step.ts";
 import type { Graph, NamedValue, Value } from "../../ir/graph.ts";
 import { getElements, type Literal } from "../../ir/literal.ts";
 import { EngineMemory } from "../../memory/engine-memory.ts";
@@ -107,7 +108,7 @@ function runAccepted(cases: readonly CheckCase[], options: RunCasesOptions): rea
     for (const [index, each] of cases.entries()) known?.set(each, at(expected, index));
     const weights = plan.weights.filter(({ unpack }) => unpack !== undefined);
     const constants = new Map(weights.map(({ source }) => [source, getElements(source)]));
-    const executable = new Executable(plan, memory, run);
+    const executable = new Executable(plan, memory, run, { evaluate: evaluateStep });
     const literals = new Map(cases.flatMap((each) => [...each.inputs]));
     arena.fill();
     executable.writeInputs(
