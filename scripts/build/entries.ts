@@ -29,6 +29,8 @@ export const subpaths: Readonly<Record<string, string>> = {
 export const modules: Readonly<Record<string, string>> = {
   "command-line": "src/cli/main.ts",
   "bind-machine-code": "src/backends/native/machine-code/bind-machine-code.ts",
+  "native-engine": "src/backends/native/create-engine.ts",
+  "restore-model": "src/backends/native/kept/restore-model.ts",
 };
 
 /** Programs that Node.js starts, as a process or as a thread: name in `dist/`, and source. They use the compile cache. */
@@ -68,6 +70,7 @@ export const pageReplacements: Readonly<Record<string, string>> = {
   "src/models/aimod/read-package.ts": "src/composition/browser/read-package.ts",
   "src/models/reference/resolve-reference.ts": "src/composition/browser/reference.ts",
   "src/backends/native/check-record.ts": "src/composition/browser/check-record.ts",
+  "src/backends/native/kept/restore-model.ts": "src/composition/browser/restore-model.ts",
   "src/backends/native/machine-code/machine-code.ts": "src/composition/browser/machine-code.ts",
   "src/engine/codegen/x64/index.ts": "src/composition/browser/kernel-machine-code.ts",
   "src/backends/native/page-discard.ts": "src/composition/browser/page-discard.ts",

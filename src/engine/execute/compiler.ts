@@ -160,6 +160,11 @@ export class Compiler implements GraphCompiler {
     return { ...this.#memory.share(), weights, folds: this.#folding.cache.snapshot, packed, modules: this.#modules };
   }
 
+  /** See `EngineModel.hasNewPlans`. */
+  get hasNewPlans(): boolean {
+    return this.#keeper?.hasPlans === true;
+  }
+
   /** Takes what was collected of these segments for later processes: see `EngineModel.takePlans`. */
   takePlans(segments: readonly Segment[]): TakenPlans | undefined {
     if (this.#keeper === undefined) return undefined;

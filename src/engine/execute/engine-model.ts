@@ -30,6 +30,11 @@ export class EngineModel extends CompiledModel {
     return this.#compiler.exportState();
   }
 
+  /** Whether `takePlans` may find something new. */
+  get hasNewPlans(): boolean {
+    return this.#compiler.hasNewPlans;
+  }
+
   /**
    * Takes the plans made since the last call, as plain data for later processes, with which a `RestoredModel` runs. Undefined unless the setting `keepsPlans` is on. Plans
    * that are not kept have steps of the interpreter, shapes that depend on values, or kernels that were refused.

@@ -13,7 +13,7 @@ import type { Segment } from "../segments/segment.ts";
 import { keepExecutable, keepInterface, keepOrReason } from "./keep-plan.ts";
 import { describeInputs, type KeptKernels, type KeptPlan, type KeptWeightsTable } from "./kept-plan.ts";
 
-/** Plans that are collected until they are taken. */
+/** Plans that are collected of one model in a process. */
 const maxPlans = 16;
 
 /** What the keeper asks of the compiler. */
@@ -30,13 +30,26 @@ export class PlanKeeper {
   readonly #plans = new Map<CompiledGraph, Plan>();
   readonly #kernels = new Map<string, KeptKernels>();
 
+  #count = 0;
+  /** Kernels and plans that came since plans were last taken. */
+  #isChanged = false;
+
+  /** Whether there are plans that were not taken, and that may have become complete since. */
+  get hasPlans(): boolean {
+    return this.#isChanged && this.#plans.size > 0;
+  }
+
   /** Records the plan of an executable. */
   addPlan(executable: CompiledGraph, plan: Plan): void {
-    if (this.#plans.size < maxPlans) this.#plans.set(executable, plan);
+    if (this.#count >= maxPlans) return;
+    this.#count += 1;
+    this.#isChanged = true;
+    this.#plans.set(executable, plan);
   }
 
   /** Records kernels that were compiled together. */
   addKernels(kernels: KeptKernels): void {
+    this.#isChanged = true;
     for (const key of kernels.keys) this.#kernels.set(key, kernels);
   }
 
@@ -45,6 +58,7 @@ export class PlanKeeper {
    * before, or was not recorded.
    */
   take(segment: Segment, { memory, cache, getId, checksOf }: KeeperContext): KeptPlan | string | undefined {
+    this.#isChanged = false;
     const { executable, traced } = segment;
     const plan = executable && this.#plans.get(executable);
     if (executable === undefined || plan === undefined) return undefined;
