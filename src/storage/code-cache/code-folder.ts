@@ -48,6 +48,14 @@ export interface CodeFolderSettings {
   readonly setting: string;
 }
 
+/** How code is loaded in parts. */
+export interface PartsLoader<Description, Result> {
+  load(code: Pick<StoredCode<Description>, "description">, read: (target: Uint8Array) => void): Result;
+  discard(result: Result): void;
+  /** Default: nobody is told. */
+  refused?(reason: string): void;
+}
+
 /** Compiled code that this user's processes share. No method throws if the folder or its files are damaged. */
 export class CodeFolder<Description> {
   readonly path: string;
@@ -108,61 +116,50 @@ export class CodeFolder<Description> {
 
   /**
    * As `load`, for large code, which `load` reads where it needs it: `read` fills `target` with the next bytes of the executable. The digest is checked when all of it is
-   * read; until then nothing may be trusted. What `load` returned is given to `discard` where the digest is wrong or bytes are left. Nothing marks the file while it is read.
+   * read; until then nothing may be trusted. What `load` returned is given to `discard` where the digest is wrong or bytes are left. `refused` is told why a file that is there was
+   * not used, as a clause. Nothing marks the file while it is read.
    */
-  loadParts<Result>(
-    key: string,
-    load: (code: Pick<StoredCode<Description>, "description">, read: (target: Uint8Array) => void) => Result,
-    discard: (result: Result) => void,
-  ): Result | undefined {
+  loadParts<Result>(key: string, { load, discard, refused }: PartsLoader<Description, Result>): Result | undefined {
     if (this.#problem !== undefined) return undefined;
     const path = this.#getPath(key);
     let file: number | undefined;
     try {
-      if (!isTrustedFile(lstatSync(path))) {
-        removeIfThere(path);
-        return undefined;
-      }
-      file = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));
+      file = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
     } catch {
       return undefined;
     }
     try {
-      const result = this.#loadOpen(file, key, load, discard);
-      if (result !== undefined) markUsed(path);
+      const result = this.#loadOpen(file, key, { load, discard });
+      markUsed(path);
       return result;
     } catch (error) {
       if (error instanceof InferyardError && error.code === "OUT_OF_MEMORY") throw error;
       this.remove(key);
+      refused?.(getMessage(error));
       return undefined;
     } finally {
       closeSync(file);
     }
   }
 
-  #loadOpen<Result>(
-    file: number,
-    key: string,
-    load: (code: Pick<StoredCode<Description>, "description">, read: (target: Uint8Array) => void) => Result,
-    discard: (result: Result) => void,
-  ): Result {
+  #loadOpen<Result>(file: number, key: string, { load, discard }: PartsLoader<Description, Result>): Result {
     const status = fstatSync(file);
-    if (!isTrustedFile(status)) throw new Error("other users could have written it");
+    if (!isTrustedFile(status)) throw new Error("other users could have written the file");
     const first = new Uint8Array(Math.min(headBytes, status.size));
     readFully(file, first, 0);
     const head = readHead(this.#format, first, { key, fileBytes: status.size });
-    if (head === undefined) throw new Error("it is damaged");
+    if (head === undefined) throw new Error("the file is damaged");
     const hash = head.startDigest();
     let done = 0;
     const result = load(head, (target) => {
-      if (done + target.length > head.bytes) throw new RangeError("it ends early");
+      if (done + target.length > head.bytes) throw new RangeError("the file ends early");
       readFully(file, target, head.start + done);
       hash.update(target);
       done += target.length;
     });
     if (done === head.bytes && hash.digest().equals(head.digest)) return result;
     discard(result);
-    throw new Error("it is damaged");
+    throw new Error("the file is damaged");
   }
 
   #read(key: string): StoredCode<Description> | undefined {
@@ -268,7 +265,7 @@ function prepare(path: string): string | undefined {
 function readFully(file: number, target: Uint8Array, position: number): void {
   for (let done = 0; done < target.length;) {
     const bytes = readSync(file, target, done, target.length - done, position + done);
-    if (bytes === 0) throw new RangeError("it ends early");
+    if (bytes === 0) throw new RangeError("the file ends early");
     done += bytes;
   }
 }

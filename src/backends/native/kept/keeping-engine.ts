@@ -8,6 +8,8 @@ import type { PlanWriter } from "./plan-writer.ts";
 
 interface KeepingOptions {
   readonly writer: PlanWriter;
+  /** Sentences for the evidence, without a full stop. Default: none. */
+  readonly notes?: readonly string[];
   /** The engine that makes plans; undefined as long as none does. */
   computing(): EngineModel | undefined;
   /** Called when the engine was disposed. Default: nothing is done. */
@@ -48,7 +50,9 @@ export class KeepingEngine implements GraphEngine {
   }
 
   describeCode(): readonly string[] {
-    return this.#engine.describeCode();
+    const { notes = [], writer } = this.#options;
+    const problem = writer.problem === undefined ? [] : [`plans are not kept for later processes: ${writer.problem}`];
+    return [...this.#engine.describeCode(), ...notes, ...problem];
   }
 
   async dispose(): Promise<void> {

@@ -96,6 +96,16 @@ function format(magic: string, extension: string): CodeFormat<KeptDescription> {
   };
 }
 
+/** How a kept model is loaded. */
+export interface ModelLoader<Result> {
+  /** `readWeights` reads the packed weights, in the order of the table. */
+  load(model: KeptModel, readWeights: (target: Uint8Array) => void): Result;
+  /** Gets what `load` made where the file is damaged. */
+  discard(result: Result): void;
+  /** Is told why a model is not used: a clause. */
+  refused(reason: string): void;
+}
+
 /** The plans of one model with certain settings. No method throws where files are damaged. */
 export class KeptFiles {
   readonly #folders: KeptFolders;
@@ -123,30 +133,20 @@ export class KeptFiles {
     return this.#folders.plans.problem ?? this.#folders.weights.problem;
   }
 
-  /**
-   * Returns what `load` makes of a model that was kept, and of the function that reads its packed weights, in the order of the table. Undefined if nothing was, or if it is
-   * damaged or no longer fits the model's files; then `discard` gets what `load` made.
-   */
-  readModel<Result>(
-    load: (model: KeptModel, readWeights: (target: Uint8Array) => void) => Result,
-    discard: (result: Result) => void,
-  ): Result | undefined {
-    return this.#folders.weights.loadParts(
-      this.#key,
-      (_code, read) => {
+  /** Returns what `load` makes of a model that was kept. Undefined if none was, or if it cannot be used. */
+  readModel<Result>({ load, ...handlers }: ModelLoader<Result>): Result | undefined {
+    return this.#folders.weights.loadParts(this.#key, {
+      ...handlers,
+      load: (_code, read) => {
         const first = new Uint8Array(lengthBytes + digestBytes);
         read(first);
         const head = new Uint8Array(new DataView(first.buffer).getUint32(0, true));
         read(head);
         // The digest of the whole file is known when the weights are read.
-        if (!hashOf(head).equals(first.subarray(lengthBytes))) throw new Error("it is damaged");
-        const model = deserialize(head) as KeptModel;
-        const changed = model.files.find(([path, identity]) => fileIdentity(path) !== identity);
-        if (changed !== undefined) throw new Error(`${changed[0]} was changed`);
-        return load(model, read);
+        if (!hashOf(head).equals(first.subarray(lengthBytes))) throw new Error("the file is damaged");
+        return load(deserialize(head) as KeptModel, read);
       },
-      discard,
-    );
+    });
   }
 
   /** Keeps a model with its packed weights. Returns whether it is kept. */

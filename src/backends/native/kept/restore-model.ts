@@ -29,6 +29,8 @@ export class ModelPlans {
   readonly #file: ModelFiles;
   readonly #options: NativeLoadOptions;
   readonly #state: NativeState;
+  /** Why what an earlier process left is not used, as a clause. */
+  #refusal: string | undefined;
 
   private constructor(files: KeptFiles, file: ModelFiles, options: NativeLoadOptions, state: NativeState) {
     this.#files = files;
@@ -60,12 +62,16 @@ export class ModelPlans {
     let made: { readonly restored: RestoredModel; readonly kept: KeptModel } | undefined;
     try {
       const machineCode = await createMachineCode(this.#options, this.#state);
-      const discard = ({ restored }: { readonly restored: RestoredModel }): void => void restored.dispose();
-      made = this.#files.readModel((kept, readWeights) => {
-        held.open(kept.files);
-        return { kept, restored: this.#restored(kept, { readWeights, machineCode, held }) };
-      }, discard);
+      made = this.#files.readModel({
+        load: (kept, readWeights) => {
+          held.open(kept.files);
+          return { kept, restored: this.#restored(kept, { readWeights, machineCode, held }) };
+        },
+        discard: ({ restored }) => void restored.dispose(),
+        refused: (reason) => (this.#refusal = reason),
+      });
       if (made?.restored.prepare(made.kept.prepared) === false) {
+        this.#refusal = "a plan, its machine code or the record of its checks is missing";
         await made.restored.dispose();
         made = undefined;
       }
@@ -135,10 +141,11 @@ export class ModelPlans {
 
   /** The parts with an engine whose plans are kept. Its setting `keepsPlans` must be on. */
   keep({ engine, graph, ...parts }: GraphParts<EngineModel>): KeptParts {
-    const { files, inputs, outputs, nonTensorOutputs, notes } = graph;
+    const { files, inputs, outputs, nonTensorOutputs, notes: graphNotes } = graph;
     if (files === undefined) return { engine, graph, ...parts };
-    const writer = new PlanWriter(this.#files, { files, inputs, outputs, nonTensorOutputs, notes });
-    return { ...parts, graph, engine: new KeepingEngine(engine, { writer, computing: () => engine }) };
+    const writer = new PlanWriter(this.#files, { files, inputs, outputs, nonTensorOutputs, notes: graphNotes });
+    const notes = this.#refusal === undefined ? [] : [`the plans of an earlier process were not used: ${this.#refusal}`];
+    return { ...parts, graph, engine: new KeepingEngine(engine, { writer, notes, computing: () => engine }) };
   }
 }
 
