@@ -1,6 +1,7 @@
 /** A model loaded by the engine: graph segments compiled to WebAssembly for the shapes seen so far, over one memory. */
 import type { GraphSource } from "../build/graph-source.ts";
-import { Compiler, type EngineSettings } from "./compiler.ts";
+import { Compiler } from "./compiler.ts";
+import type { EngineSettings } from "./engine-settings.ts";
 import { CompiledModel } from "./compiled-model.ts";
 import type { SharedEngineState } from "./engine-replicas.ts";
 import type { TakenPlans } from "./kept/plan-keeper.ts";

@@ -12,7 +12,7 @@ import {
   withInstalled,
 } from "../codegen/x64/index.ts";
 import { withoutOptimizer } from "../codegen/wasm/v8-flags.ts";
-import type { KernelFunction } from "../lower/kernel-functions.ts";
+import { type KernelFunction, familyOf } from "../lower/kernel-functions.ts";
 import type { MachineCodeLimit } from "./block-kernels.ts";
 import type { CountedStep } from "./executable.ts";
 import type { KernelChecks } from "./kernel-checks/kernel-checks.ts";
@@ -54,7 +54,7 @@ export class ModelMachineCode {
     const families = new Map(kernels.map(({ key, family }) => [key, family]));
     const object = this.#readOrGenerate(kernels, [...families.keys()], this.#machineCode);
     const generatedFamilies = new Set(object.kernels.map(({ key }) => families.get(key)));
-    const isGenerated = ({ name }: KernelFunction): boolean => generatedFamilies.has(name.split(" ", 1)[0]);
+    const isGenerated = ({ name }: KernelFunction): boolean => generatedFamilies.has(familyOf(name));
     this.#checks?.checkMachineCode(functions.filter(isGenerated), level);
     const right = object.kernels.filter(({ key }) => {
       const problem = this.#checks?.findMachineProblem(families.get(key) ?? key, level);

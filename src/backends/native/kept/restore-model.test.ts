@@ -2,7 +2,6 @@
 import { rmSync } from "node:fs";
 import { describe, expect, it, vi } from "vitest";
 import { filesIn, load, type Loaded, rows, save, use, useKeptModel } from "../../../../test/engine/fixtures/kept-model.ts";
-import type { NativeLoadOptions } from "../create-engine.ts";
 
 useKeptModel();
 
@@ -35,8 +34,8 @@ describe("a model whose plans an earlier process kept", () => {
   });
 
   it("runs machine code of the cache, and is loaded as if nothing were kept where that is gone", async () => {
-    const [, outputs] = await use([3], { engine: { machineCode: "avx2" } } as NativeLoadOptions);
-    const again = async (): Promise<unknown> => await use([3], { engine: { machineCode: "avx2" } } as NativeLoadOptions);
+    const [, outputs] = await use([3], { engine: { machineCode: "avx2" } });
+    const again = async (): Promise<unknown> => await use([3], { engine: { machineCode: "avx2" } });
     expect(await again()).toEqual([true, outputs]);
     const hasMachineCode = process.platform === "linux" && process.arch === "x64";
     if (hasMachineCode) for (const file of filesIn("machine-code")) rmSync(file);

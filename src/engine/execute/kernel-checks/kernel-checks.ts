@@ -7,7 +7,7 @@ import { InferyardError, getMessage } from "../../../contract/errors.ts";
 import type { compileKernels, WasmFeatures } from "../../codegen/wasm/index.ts";
 import { withoutOptimizer } from "../../codegen/wasm/v8-flags.ts";
 import type { MachineCode } from "../../codegen/x64/index.ts";
-import type { KernelFunction } from "../../lower/kernel-functions.ts";
+import { type KernelFunction, familyOf } from "../../lower/kernel-functions.ts";
 import type { BlockFormat } from "../../../formats/gguf/blocks/block-format.ts";
 import { findDecoderProblem, wrongBuild } from "../../../formats/answers/decoder-answers.ts";
 import { InterpreterAnswers, interpretedNames } from "../interpreter-checks/known-answers.ts";
@@ -231,18 +231,17 @@ export class KernelChecks {
   }
 
   /**
-   * Names of functions in the record of passed checks, those of their machine code of a level included. Undefined unless all of them are right, or where one
-   * multiplies quantized weights, whose tests are not recorded.
+   * Names of functions in the record of passed checks: as WebAssembly, as machine code of a level, or both. Undefined where one is not recorded, as those that multiply
+   * quantized weights.
    */
   recordedNames(functions: readonly KernelFunction[], level: X64Level | undefined): readonly string[] | undefined {
-    if (functions.some(({ name, blocks }) => blocks !== undefined || !this.#results.has(name) || this.hasFailed(name)))
-      return undefined;
-    const names = functions.map(({ name }) => name);
-    if (level === undefined) return names;
-    return [
-      ...names,
-      ...names.filter((name) => this.#machineChecks.has(name, level)).map((name) => MachineChecks.getName(name, level)),
-    ];
+    const recorded = functions.map(({ name, blocks }): readonly string[] => {
+      if (blocks !== undefined) return [];
+      const isRight = this.#results.has(name) && !this.hasFailed(name);
+      const isMachineCode = level !== undefined && this.#machineChecks.has(name, level);
+      return [...(isRight ? [name] : []), ...(isMachineCode ? [MachineChecks.getName(name, level)] : [])];
+    });
+    return recorded.every(({ length }) => length > 0) ? recorded.flat() : undefined;
   }
 
   /** Names of the functions that are right: checked in this process, or remembered. */
@@ -361,11 +360,6 @@ export class KernelChecks {
       return cases.flatMap((each) => this.#run([each], machineCode, machineFamily));
     }
   }
-}
-
-function familyOf(name: string): string {
-  const [family = name] = name.split(" ");
-  return family;
 }
 
 function hasQuantizedWeights({ nodes }: CheckCase): boolean {

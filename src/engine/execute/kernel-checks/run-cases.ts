@@ -90,7 +90,9 @@ function runAccepted(cases: readonly CheckCase[], options: RunCasesOptions): rea
     const { plan, inputs } = planCases(cases, options, arena);
     const called = plan.kernels.filter(({ family }) => machineFamily === undefined || family === machineFamily);
     const machineKernels = generateMachineKernels(called, machineCode);
-    const compiled = compile(plan.kernels, memory.memory, features);
+    const replaced = new Set(machineKernels.map(({ key }) => key));
+    const others = plan.kernels.filter(({ key }) => !replaced.has(key));
+    const compiled = compile(others, memory.memory, features);
     const { functions } = withMachineCode(compiled, machineKernels, memory.memory, machineCode);
     const scratch = new GuardedScratch(memory, plan.kernels);
     const run: RunKernel = (kernel, given) => {
