@@ -217,7 +217,8 @@ function difference(
   { tolerance, magnitudes }: Pick<CheckCase, "tolerance" | "magnitudes">,
 ): string | undefined {
   const [a, b] = [getElements(computed), getElements(right)];
-  for (let index = 0; index < elementCount(right.shape); index += 1) {
+  const count = elementCount(right.shape);
+  for (let index = 0; index < count; index += 1) {
     if (agree(a[index], b[index], tolerance, magnitudes?.[index])) continue;
     return `element ${index} of ${computed.dataType}[${right.shape.join(",")}] is ${String(a[index])}, and ${String(b[index])} is right`;
   }
