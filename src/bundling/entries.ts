@@ -30,6 +30,8 @@ export const modules: Readonly<Record<string, string>> = {
   "command-line": "src/cli/main.ts",
   "divided-models": "src/composition/node/divided-models.ts",
   "bind-machine-code": "src/backends/native/machine-code/bind-machine-code.ts",
+  "native-engine": "src/backends/native/create-engine.ts",
+  "restore-model": "src/backends/native/kept/restore-model.ts",
 };
 
 /** Programs that Node.js starts, as a process or as a thread: name in `dist/`, and source. They use the compile cache. */

@@ -65,7 +65,7 @@ export function kernelCall({
   pieces,
   pieceNanoseconds,
   scratchBytes,
-}: Kernel): KernelCall {
+}: KernelCall): KernelCall {
   return { key, family, dynamicSizes, parameters, pieces, pieceNanoseconds, scratchBytes };
 }
 
