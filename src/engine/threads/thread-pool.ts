@@ -32,10 +32,10 @@ export interface ThreadPoolOptions {
   readonly governor?: Pick<ParallelismGovernor, "record" | "prefersSerial">;
 }
 
-/** Minimum work of one chunk in nanoseconds. Taking a chunk costs about a microsecond; small chunks balance the load at the end of a call. */
-const minChunkNanoseconds = 10_000;
-/** Minimum work in nanoseconds of a call that wakes sleeping threads: waking takes about half as long. */
-const minWakingNanoseconds = 100_000;
+/** Minimum measured duration of one chunk in milliseconds. Taking a chunk costs about half a microsecond; small chunks balance the load at the end of a call. */
+const minChunkMs = 0.004;
+/** Minimum measured duration in milliseconds of a call that wakes sleeping threads: waking takes about half as long. */
+const minWakingMs = 0.06;
 /** Milliseconds that the calling thread spins while it waits for other threads, before it sleeps. */
 const spinMs = 0.1;
 
@@ -79,10 +79,10 @@ export class ThreadPool {
     if (number === undefined || call === undefined)
       throw new InferyardError("CONTRACT_VIOLATION", `the kernel ${kernel.key} was not added to the thread pool`);
     const { pieces } = kernel;
-    const chunks = this.#threads.length === 0 ? 1 : this.#chunks(kernel, offsets);
-    if (chunks < 2) return this.#runSerially(kernel, call, offsets);
+    const chunkPieces = this.#threads.length === 0 ? pieces : this.#chunkPieces(kernel, offsets);
+    if (chunkPieces >= pieces) return this.#runSerially(kernel, call, offsets);
     const started = performance.now();
-    this.#queue.open({ kernel: number, offsets, pieces, chunks, scratchStride });
+    this.#queue.open({ kernel: number, offsets, pieces, chunkPieces, scratchStride });
     let failure: unknown;
     try {
       this.#queue.takeChunks(this.#kernels, 0);
@@ -102,15 +102,19 @@ export class ThreadPool {
     await Promise.all(this.#threads.map((peer) => peer.end()));
   }
 
-  /** Number of chunks a call is divided into among several threads; 1 when parallel execution would not pay. */
-  #chunks(kernel: KernelCall, offsets: readonly number[]): number {
-    const { pieces, pieceNanoseconds } = kernel;
-    const work = pieces * pieceNanoseconds;
-    const chunks = Math.min(pieces, maxChunks, Math.floor(work / minChunkNanoseconds));
-    if (chunks < 2 || !WorkQueue.fits(offsets)) return 1;
-    if (work < minWakingNanoseconds && this.#queue.hasSleepers) return 1;
-    if (this.#governor.prefersSerial || !this.#timings.isMeasured(kernel)) return 1;
-    return Math.ceil(pieces / Math.ceil(pieces / chunks)); // so that no chunk is empty
+  /**
+   * Pieces of a chunk where a call is divided among several threads: a multiple of `tilePieces` unless there would be fewer chunks than threads. All pieces
+   * when parallel execution would not pay. Chunks are as small as their overhead allows, so that a thread that the system interrupts holds up little work.
+   */
+  #chunkPieces(kernel: KernelCall, offsets: readonly number[]): number {
+    const { pieces, tilePieces } = kernel;
+    if (pieces < 2 || !WorkQueue.fits(offsets) || !this.#timings.isMeasured(kernel)) return pieces;
+    const milliseconds = this.#timings.milliseconds(kernel);
+    const most = Math.min(maxChunks, Math.floor(milliseconds / minChunkMs));
+    if (most < 2 || (milliseconds < minWakingMs && this.#queue.hasSleepers) || this.#governor.prefersSerial) return pieces;
+    const tiles = Math.ceil(pieces / tilePieces);
+    const unit = tiles <= this.#threads.length ? 1 : tilePieces;
+    return Math.ceil(pieces / unit / most) * unit;
   }
 
   #runSerially(kernel: KernelCall, call: CompiledKernel, offsets: readonly number[]): number {
