@@ -2,12 +2,12 @@
  * A pool of threads that compute kernel calls in parallel. A call blocks until all of it is computed. Results are bit-identical for any number of
  * threads, because pieces of a call are independent. The calling thread must be allowed to block, so in a browser it must be a worker.
  */
-import { omitUndefined } from "../../contract/checked.ts";
+import { at, omitUndefined } from "../../contract/checked.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import type { WasmMemory } from "../codegen/wasm/assembler/webassembly.ts";
 import type { CompiledKernels } from "../codegen/wasm/compile.ts";
-import type { KernelCall, CompiledKernel } from "../codegen/wasm/kernel.ts";
-import { WorkQueue, maxChunks, trapped } from "./work-queue.ts";
+import { type KernelCall, type CompiledKernel, callKernel } from "../codegen/wasm/kernel.ts";
+import { ArgumentArrays, WorkQueue, maxChunks, trapped } from "./work-queue.ts";
 import { KernelTimings } from "./kernel-timings.ts";
 import { ParallelismGovernor } from "./parallelism-governor.ts";
 import type { ThreadMessage } from "./worker-loop.ts";
@@ -36,6 +36,8 @@ export interface ThreadPoolOptions {
 const minChunkMs = 0.004;
 /** Minimum measured duration in milliseconds of a call that wakes sleeping threads: waking takes about half as long. */
 const minWakingMs = 0.06;
+/** Read once, since reading the global of Node.js calls a function. */
+const clock: Pick<Performance, "now"> = performance;
 /** Milliseconds that the calling thread spins while it waits for other threads, before it sleeps. */
 const spinMs = 0.1;
 
@@ -47,6 +49,7 @@ export class ThreadPool {
   readonly #kernels: CompiledKernel[] = [];
   readonly #numbers = new Map<string, number>();
   readonly #timings = new KernelTimings();
+  readonly #arguments = new ArgumentArrays();
   readonly #governor: Pick<ParallelismGovernor, "record" | "prefersSerial">;
 
   constructor({ threads, memory, spawn, governor = new ParallelismGovernor() }: ThreadPoolOptions) {
@@ -81,7 +84,7 @@ export class ThreadPool {
     const { pieces } = kernel;
     const chunkPieces = this.#threads.length === 0 ? pieces : this.#chunkPieces(kernel, offsets);
     if (chunkPieces >= pieces) return this.#runSerially(kernel, call, offsets);
-    const started = performance.now();
+    const started = clock.now();
     this.#queue.open({ kernel: number, offsets, pieces, chunkPieces, scratchStride });
     let failure: unknown;
     try {
@@ -91,7 +94,7 @@ export class ThreadPool {
       this.#drainChunks();
     }
     this.#queue.waitForOthers(spinMs);
-    this.#governor.record(performance.now() - started, this.#timings.milliseconds(kernel));
+    this.#governor.record(clock.now() - started, this.#timings.milliseconds(kernel));
     const status = this.#queue.close();
     if ((status & trapped) === 0) return status;
     throw trapError(kernel, failure);
@@ -119,10 +122,14 @@ export class ThreadPool {
 
   #runSerially(kernel: KernelCall, call: CompiledKernel, offsets: readonly number[]): number {
     try {
-      if (this.#threads.length === 0) return call(...offsets, 0, kernel.pieces);
-      const started = performance.now();
-      const status = call(...offsets, 0, kernel.pieces);
-      this.#timings.record(kernel, performance.now() - started);
+      const all = this.#arguments.get(offsets.length);
+      for (let index = 0; index < offsets.length; index += 1) all[index] = at(offsets, index);
+      all[offsets.length] = 0;
+      all[offsets.length + 1] = kernel.pieces;
+      if (this.#threads.length === 0) return callKernel(call, all);
+      const started = clock.now();
+      const status = callKernel(call, all);
+      this.#timings.record(kernel, clock.now() - started);
       return status;
     } catch (error) {
       throw trapError(kernel, error);

@@ -7,7 +7,7 @@
  * they do not change before the chunks that were taken are complete: a thread reads them once, after it has taken its first chunk.
  */
 import { at } from "../../contract/checked.ts";
-import type { CompiledKernel } from "../codegen/wasm/kernel.ts";
+import { type CompiledKernel, callKernel } from "../codegen/wasm/kernel.ts";
 
 const words = {
   workCounter: 0,
@@ -55,13 +55,24 @@ export interface SharedCall {
   readonly scratchStride: number;
 }
 
+/** Arrays for the arguments of kernel calls: one for each number of offsets, since allocating one per call costs as much as the call of a short kernel. */
+export class ArgumentArrays {
+  readonly #arrays: number[][] = [];
+
+  /** The array for the arguments of a call with this many offsets, which are followed by the range of pieces. It is overwritten by the next such call. */
+  get(offsets: number): number[] {
+    return (this.#arrays[offsets] ??= Array.from({ length: offsets + 2 }, () => 0));
+  }
+}
+
 /** One thread's view of the work queue in shared memory: threads take chunks of the current call from it until none is left. */
 export class WorkQueue {
   /** The shared memory of the queue, to be passed to other threads. */
   readonly buffer: SharedArrayBuffer;
   readonly #words: Int32Array<SharedArrayBuffer>;
+  readonly #arrays = new ArgumentArrays();
   /** Arguments of the kernel of the call with the number `#argumentsOf`; the last two are the range of pieces. */
-  readonly #arguments: number[] = [];
+  #arguments: number[] = [];
   #argumentsOf = -1;
 
   constructor(buffer: SharedArrayBuffer = new SharedArrayBuffer((words.offsets + maxOffsets) * 4)) {
@@ -156,8 +167,8 @@ export class WorkQueue {
   /** Reads the arguments of the open call with this number, of which this thread has taken a chunk. */
   #readArguments(number: number, thread: number): void {
     const count = this.#load("offsetCount");
-    const found = this.#arguments;
-    found.length = count + 2;
+    const found = this.#arrays.get(count);
+    this.#arguments = found;
     for (let index = 0; index < count; index += 1) found[index] = at(this.#words, words.offsets + index);
     if (count > 0) found[count - 1] = at(found, count - 1) + thread * this.#load("scratchStride");
     this.#argumentsOf = number;
@@ -174,7 +185,7 @@ export class WorkQueue {
   #compute(kernel: CompiledKernel, args: readonly number[], chunks: number): void {
     let status = trapped;
     try {
-      status = kernel(...args);
+      status = callKernel(kernel, args);
     } finally {
       if (status !== 0) Atomics.or(this.#words, words.status, status);
       if (Atomics.add(this.#words, words.done, 1) + 1 === chunks) Atomics.notify(this.#words, words.done);
