@@ -37,7 +37,7 @@ const minChunkMs = 0.004;
 /** Minimum measured duration in milliseconds of a call that wakes sleeping threads: waking takes about half as long. */
 const minWakingMs = 0.06;
 /** Read once, since reading the global of Node.js calls a function. */
-const clock: Pick<Performance, "now"> = performance;
+const clock = performance;
 /** Milliseconds that the calling thread spins while it waits for other threads, before it sleeps. */
 const spinMs = 0.1;
 
