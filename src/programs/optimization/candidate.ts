@@ -12,6 +12,7 @@ import { byteSize } from "../../engine/ir/tensor-type.ts";
 import type { OnnxModel, OnnxNode } from "../../engine/onnx/onnx-model.ts";
 import { traceModel } from "../../engine/onnx/trace-model.ts";
 import { interpretGraph } from "../compilation/interpret-graph.ts";
+import type { ProgramWork } from "./roofline.ts";
 import { cleaned, isPure, OperatorGraph, withGraph } from "./operator-graph.ts";
 
 /** Choices of a backend that a search makes, under their names among the options of `compileProgram`. */
@@ -152,7 +153,7 @@ export function describeGraph({ model: { graph }, types }: OperatorGraph): strin
 }
 
 /** Floating-point operations of the matrix products of a graph, and bytes that a run must read or write at least once: inputs, weights and outputs. */
-export function workOf(graph: OperatorGraph): { readonly operations: number; readonly bytes: number } {
+export function workOf(graph: OperatorGraph): ProgramWork {
   const { model, types } = graph;
   let operations = 0;
   for (const node of model.graph.nodes) {

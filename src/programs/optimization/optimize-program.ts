@@ -175,7 +175,7 @@ async function useKept(task: Task, kept: KeptResult): Promise<OptimizedProgram> 
 
 async function searchNow({ trial, original, file, budgetMs, unchanged, base, started, signal }: Task): Promise<OptimizedProgram> {
   const notes: string[] = [];
-  const peaks = await backendPeaks(trial.backend, trial.signal).catch((error: unknown) => {
+  const measured = await backendPeaks(trial.backend, trial.signal).catch((error: unknown) => {
     if (signal?.aborted !== true && isAborted(error, trial.signal)) return undefined;
     throw error;
   });
@@ -191,14 +191,14 @@ async function searchNow({ trial, original, file, budgetMs, unchanged, base, sta
       notes: [reason],
     },
   });
-  if (peaks === undefined) return nothing("the budget ended before anything was timed");
-  const search = new Search(trial, rewriteRules, peaks);
+  if (measured === undefined) return nothing("the budget ended before anything was timed");
+  const search = new Search(trial, rewriteRules, measured);
   const ran = await search.run(original).catch((error: unknown) => {
     if (signal?.aborted !== true && isAborted(error, trial.signal)) return undefined;
     throw error;
   });
   if (ran === undefined) return nothing("the budget ended before anything was timed");
-  const { best, tried, ended, target } = ran;
+  const { best, tried, ended, target, peaks } = ran;
   throwIfAborted(signal);
   // What was found is held against the original once more, and without the limit of the budget: it is two runs of both.
   const unlimited = { ...trial, signal: signal ?? new AbortController().signal };

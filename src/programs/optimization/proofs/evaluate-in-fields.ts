@@ -58,8 +58,8 @@ export function evaluateInFields(
 
 function toFieldTensor(given: FieldTensor | Literal): FieldTensor {
   if (!("dataType" in given)) return given;
-  const tensor = isFloat(given.dataType) ? embed(toNumbers(given), given.shape) : undefined;
-  if (tensor === undefined) throw new Unprovable(`elements of ${given.dataType} that are not finite floats have no residues`);
+  const tensor = given.dataType === "string" ? undefined : embed(toNumbers(given), given.shape);
+  if (tensor === undefined) throw new Unprovable(`texts, and floats that are not finite, have no residues`);
   return tensor;
 }
 
@@ -70,7 +70,8 @@ interface Operands {
 }
 
 /** The output of an operation; undefined for one that is uninterpreted. */
-function evaluate({ operation, inputs }: GraphNode, operands: Operands): FieldTensor | undefined {
+function evaluate({ operation, inputs, outputs }: GraphNode, operands: Operands): FieldTensor | undefined {
+  if (outputs.some(({ type }) => !isFloat(type.dataType))) return undefined; // whole numbers are divided and wrap around in ways of their own
   const meaning = meanings[operation.kind] as Meaning<never> | undefined;
   return meaning?.(operation as never, inputs, operands);
 }
@@ -113,8 +114,6 @@ const meanings: { readonly [Kind in OperationKind]?: Meaning<OperationOf<Kind>> 
 
 /** The outputs of an operation as a function of all elements of its inputs, of which nothing else is known. */
 function uninterpretedNode({ operation, inputs, outputs }: GraphNode, { read, literalOf }: Operands): readonly FieldTensor[] {
-  if (outputs.some(({ type }) => !isFloat(type.dataType)))
-    throw new Unprovable(`"${operation.kind}" computes elements that are no floats`);
   let state = JSON.stringify(operation)
     .split("")
     .reduce((sum, letter) => mix(sum, letter.codePointAt(0) ?? 0), 3);

@@ -199,8 +199,6 @@ function compare({ graphs, values }: BothForms, { graph, edit }: Problem): strin
       values.map((each) => each.get(name)).find((each) => each !== undefined),
       name,
     );
-    if (!isFloat(value.type.dataType))
-      throw new Unprovable(`"${name}" has elements of ${value.type.dataType}, which have no residues`);
     return randomTensor(value.type.shape, seed);
   }
 }
