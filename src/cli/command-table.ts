@@ -121,6 +121,10 @@ const groups: Readonly<Record<string, Readonly<Record<string, Row>>>> = {
       "write a GGUF model with its matrices in another type",
       async () => (await import("./commands/models/quantize.ts")).defineQuantize,
     ],
+    optimize: [
+      "search for the fastest form of an ONNX file on a backend, and write it",
+      async () => (await import("./commands/models/optimize.ts")).defineOptimize,
+    ],
     compile: [
       "compile a model for shapes ahead of time, and list or remove compiled programs",
       async () => (await import("./commands/models/compile.ts")).defineCompile,

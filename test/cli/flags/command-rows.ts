@@ -291,6 +291,18 @@ export function commandRows(folder: string): Readonly<Record<string, CommandRows
         "--replace": sets([], { replace: true }),
       },
     },
+    optimize: {
+      on: ["model.onnx"],
+      flags: {
+        "--backend": sets(["blas"], { backend: "blas" }),
+        "--budget": sets(["5s"], { budget: "5s" }),
+        "--size": sets(["batch=4", "--size", "tokens=16"], { sizes: { batch: 4, tokens: 16 } }),
+        "--max-memory": sets(["1KB"], { maxMemory: 1000 }),
+        "--fresh": sets([], { fresh: true }),
+        "--out": sets(["second.onnx"], { output: "second.onnx" }),
+        "--replace": sets([], { replace: true }),
+      },
+    },
     bench: {
       on: ["m"],
       flags: {
