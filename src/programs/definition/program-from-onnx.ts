@@ -1,7 +1,9 @@
 /** Programs from ONNX files. */
 import { InferyardError, getMessage } from "../../contract/errors.ts";
+import type { TensorInfo } from "../../contract/tensor.ts";
 import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
+import { tensorInfo } from "../../backends/graphs/onnx-graph.ts";
 import { checkOperators, readOnnxModel, toByteSource, TraceBudget } from "../../engine/index.ts";
 import type { OnnxModel } from "../../engine/index.ts";
 import { checkProgram, type DefinitionOptions } from "./check-program.ts";
@@ -30,7 +32,7 @@ export async function programFromOnnx(file: string | Uint8Array, options: Defini
     open: () => openModel(readModel(bytes, name)),
     toOnnx: () => model,
   } satisfies Omit<Program, "exampleSizes">;
-  const outputInfos = graph.outputs.map((output) => tensorInfo(output));
+  const outputInfos = model.graph.outputs.map((output) => tensorInfo(output));
   return { ...program, outputInfos, exampleSizes: checkProgram(program, options) };
 }
 
