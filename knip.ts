@@ -32,6 +32,7 @@ const config: KnipConfig = {
     "dpkg",
     "gcc",
     "go",
+    "helm",
     "java",
     "mkfifo",
     "mount",

@@ -16,6 +16,7 @@ export const pageReplacements: Readonly<Record<string, string>> = {
   "src/models/aimod/read-package.ts": "src/composition/browser/read-package.ts",
   "src/models/reference/resolve-reference.ts": "src/composition/browser/reference.ts",
   "src/backends/native/check-record.ts": "src/composition/browser/check-record.ts",
+  "src/backends/native/kept/restore-model.ts": "src/composition/browser/restore-model.ts",
   "src/backends/native/machine-code/machine-code.ts": "src/composition/browser/machine-code.ts",
   "src/engine/codegen/x64/index.ts": "src/composition/browser/kernel-machine-code.ts",
   "src/backends/native/page-discard.ts": "src/composition/browser/page-discard.ts",

@@ -65,7 +65,7 @@ export const layersWithin: Readonly<Record<string, Layers>> = {
     ["reloading"],
     ["."],
   ],
-  programs: [["interface"], ["definition"], ["backends"], ["compilation"], ["."]],
+  programs: [["interface"], ["definition"], ["backends"], ["ranks"], ["compilation"], ["optimization"], ["."]],
   templates: [["errors.ts"], ["budget.ts"], ["values"], ["syntax"], ["builtins"], ["."]],
   tasks: [
     ["encoding"],

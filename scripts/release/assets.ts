@@ -6,10 +6,9 @@ import { nodeEntries, packageRoot, writeBundle } from "../../src/bundling/write-
 /** By the key in the program: the path of a file. The keys are paths below the folder that the program mounts. */
 export type Assets = Readonly<Record<string, string>>;
 
-/** Packages that are no part of the bundle: those that a user may add, and their dependencies. */
+/** Packages that are no part of the bundle: those that a user may add, and their dependencies. (prom-client needs @opentelemetry/api.) */
 const externalPackages = [
   "@langchain/core",
-  "@opentelemetry/api",
   "@opentelemetry/sdk-node",
   "js-tiktoken",
   "koffi",

@@ -28,7 +28,10 @@ export const subpaths: Readonly<Record<string, string>> = {
 /** Modules that are imported by their URL: name in `dist/`, and source. `command-line` is for the tests, which run commands in their own process. */
 export const modules: Readonly<Record<string, string>> = {
   "command-line": "src/cli/main.ts",
+  "divided-models": "src/composition/node/divided-models.ts",
   "bind-machine-code": "src/backends/native/machine-code/bind-machine-code.ts",
+  "native-engine": "src/backends/native/create-engine.ts",
+  "restore-model": "src/backends/native/kept/restore-model.ts",
 };
 
 /** Programs that Node.js starts, as a process or as a thread: name in `dist/`, and source. They use the compile cache. */
@@ -46,6 +49,7 @@ export const programs: Readonly<Record<string, string>> = {
   "xla-probe": "src/backends/xla/plugins/probe-plugin-child.ts",
   "xla-compile": "src/backends/xla/separate/compile-child.ts",
   "first-load": "src/libraries/validation/first-load-child.ts",
+  "program-rank": "src/programs/ranks/rank-child.ts",
   "prove-blas": "src/programs/backends/blas/prove-blas-child.ts",
   "prove-cuda": "src/programs/backends/cuda/prove-cuda-child.ts",
   "validate-library": "src/libraries/validation/validation-child.ts",

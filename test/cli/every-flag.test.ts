@@ -64,6 +64,9 @@ vi.mock("../../src/models/gguf/quantize.ts", async (importOriginal) => {
   const { recorded } = await import("./flags/recorded-library.ts");
   return { ...(await importOriginal<object>()), quantizeGguf: recorded("quantizeGguf") };
 });
+vi.mock("../../src/programs/optimization/optimize-file.ts", async () => ({
+  optimizeFile: (await import("./flags/recorded-library.ts")).recorded("optimizeFile"),
+}));
 vi.mock("../../src/inspection/index.ts", async (importOriginal) => {
   const { recorded } = await import("./flags/recorded-library.ts");
   const original = await importOriginal<{ readonly inspectModel: (model: string, options?: object) => Promise<unknown> }>();
