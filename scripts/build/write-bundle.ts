@@ -164,8 +164,8 @@ export interface Output {
   readonly externalPackages?: readonly string[];
 }
 
-/** Writes one bundle. Throws for warnings of rolldown. */
-export async function writeBundle(output: Output): Promise<void> {
+/** Writes one bundle. Returns the folders of the packages that are part of it, below the repository and sorted. Throws for warnings of rolldown. */
+export async function writeBundle(output: Output): Promise<readonly string[]> {
   const { entries, folder, isPage, externalPackages } = output;
   const hasPackages = externalPackages !== undefined;
   const { plugin: assigning, groups } = assignChunks(entries);
@@ -200,7 +200,7 @@ export async function writeBundle(output: Output): Promise<void> {
         throw new Error(`rolldown: ${log.message}`);
     },
   });
-  await bundle.write({
+  const written = await bundle.write({
     dir: folder,
     format: "es",
     entryFileNames: "[name].js",
@@ -213,4 +213,7 @@ export async function writeBundle(output: Output): Promise<void> {
     codeSplitting: { groups },
   });
   await bundle.close();
+  const modules = written.output.flatMap((file) => (file.type === "chunk" ? file.moduleIds : []));
+  const folders = modules.map((id) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(relative(root, id).replaceAll("\\", "/"))?.[0]);
+  return [...new Set(folders.filter((folder) => folder !== undefined))].toSorted();
 }
