@@ -58,7 +58,12 @@ export class RequestBody {
   #text: Promise<string> | undefined;
   #bytes: Promise<Uint8Array<ArrayBuffer>> | undefined;
 
-  constructor(context: Pick<Context<Env>, "req" | "env">, limits: BodyLimits, reservation: BodyReservation, largeBodies: LargeBodyQueue) {
+  constructor(
+    context: Pick<Context<Env>, "req" | "env">,
+    limits: BodyLimits,
+    reservation: BodyReservation,
+    largeBodies: LargeBodyQueue,
+  ) {
     this.#largeBodies = largeBodies;
     this.#context = context;
     this.#limits = limits;
@@ -75,6 +80,11 @@ export class RequestBody {
     this.#text ??=
       this.#bytes === undefined ? this.#read(true).then((bytes) => this.#json(bytes)) : this.#textOfBytes(this.#bytes);
     return this.#text;
+  }
+
+  /** Waits until a JSON text of this length may be parsed: large ones one at a time. The caller parses it before it awaits anything else. */
+  waitToParse(characters: number): Promise<void> | undefined {
+    return this.#largeBodies.wait(characters);
   }
 
   /** The whole body. */
