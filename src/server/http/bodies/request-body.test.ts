@@ -108,7 +108,7 @@ describe("a body", () => {
     const inPieces = async (count: number, piece: string): Promise<Response> => {
       const parts = Array.from({ length: count }, () => new TextEncoder().encode(piece));
       const body = ReadableStream.from(parts) as ReadableStream<Uint8Array<ArrayBuffer>>;
-      return appWith({}).request("/bytes", { method: "POST", body, duplex: "half" } as RequestInit);
+      return appWith({}).request("/bytes", { method: "POST", body, duplex: "half" });
     };
     expect(await (await inPieces(4096, "a")).text()).toBe("4096");
     expect(await (await inPieces(20_000, "a".repeat(64))).text()).toBe("1280000");
