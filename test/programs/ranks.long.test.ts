@@ -2,11 +2,14 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, readlinkSync } from "node:fs";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it, vi } from "vitest";
+import { createRuntime, type Tensor } from "inferyard";
 import { childrenOf } from "../fixtures/processes/child-processes.ts";
+import { needsData, sharedData } from "../fixtures/shared-data.ts";
 import { amount } from "../fixtures/slow.ts";
 
 interface Line {
@@ -93,6 +96,44 @@ describe("ranks", () => {
       new Float32Array(Uint8Array.from(Buffer.from(results.get(key)?.[0] ?? "", "hex")).buffer);
     const [exact, sums] = [floats("exact"), floats("sums")];
     for (const [index, value] of exact.entries()) expect(Math.abs(value - (sums[index] ?? 0))).toBeLessThan(1e-5);
+  });
+});
+
+const [skip, title] = needsData("a model of a runtime");
+describe.skipIf(skip)(title, () => {
+  it("gives the results of one process where ranks compute it, and starts others after one was killed", async () => {
+    const vector = (values: readonly number[]): Tensor => ({
+      dataType: "int64",
+      shape: [1, values.length],
+      data: BigInt64Array.from(values, BigInt),
+    });
+    const inputs = {
+      input_ids: vector([2, 7, 9, 4, 3]),
+      attention_mask: vector([1, 1, 1, 1, 1]),
+      token_type_ids: vector([0, 0, 0, 0, 0]),
+    };
+    const results: Float32Array[] = [];
+    for (const placement of ["one-device", "tensor-parallel", "pipeline"] as const) {
+      const runtime = await createRuntime({ placement, target: "native:cpu", threads: 2 });
+      try {
+        const before = childrenOf(process.pid);
+        const handle = await runtime.load(join(sharedData, "tiny-random-bert"));
+        const ranks = childrenOf(process.pid).filter((pid) => !before.includes(pid));
+        expect(ranks).toHaveLength(placement === "one-device" ? 0 : 1);
+        if (placement === "pipeline") {
+          process.kill(ranks[0] ?? 0, "SIGKILL");
+          await expect(handle.run(inputs)).rejects.toMatchObject({ code: "HOST_DIED" });
+        }
+        const [first] = Object.values(await handle.run(inputs));
+        results.push(first?.data as Float32Array);
+        if (placement !== "one-device") expect(handle.decision.selected?.evidence.join()).toContain(`2 ranks, ${placement}`);
+      } finally {
+        await runtime.dispose();
+      }
+    }
+    const [right, ...others] = results;
+    for (const other of others)
+      for (const [index, value] of other.entries()) expect(Math.abs(value - (right?.[index] ?? 0))).toBeLessThan(1e-4);
   });
 });
 

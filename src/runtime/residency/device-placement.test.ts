@@ -86,7 +86,7 @@ describe("a model with a replica on each device", () => {
   it("books the memory of each device", async () => {
     const { runtime } = start({ placement: "pool", maxDeviceMemory: { "cuda:0": "1MB", "cuda:1": "1MB" } });
     await runtime.load(model);
-    expect(Object.keys(runtime.memory().models[0]?.memory ?? {})).toEqual(expect.arrayContaining(["cuda:0", "cuda:1"]));
+    expect(Object.keys(runtime.memory().models[0]?.bytes ?? {})).toEqual(expect.arrayContaining(["cuda:0", "cuda:1"]));
     await runtime.dispose();
   });
 
