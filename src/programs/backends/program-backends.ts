@@ -86,7 +86,7 @@ export class ProgramBackends {
     if (backend === undefined)
       return {
         asked,
-        reason: `the backend ${backendName} is not part of this build, which has ${this.names.join(", ") || "none"}`,
+        reason: `the backend ${backendName} is not compiled in: this build has ${this.names.join(", ") || "none"}`,
       };
     if (stated !== undefined && (implied !== undefined || !backend.qualifiers.includes(stated)))
       throw invalidInput(

@@ -127,7 +127,8 @@ function checkOptions(options: CompileOptions): void {
     throw invalidInput(`maxMemory is ${maxMemory}, and must be a number of bytes`);
 }
 
-function readWeights({ weights }: Program, given: Readonly<Record<string, TensorArgument>>): ReadonlyMap<string, Literal> {
+/** The weights by name. Throws INPUT_INVALID for weights that are missing, unknown or of another type. */
+export function readWeights({ weights }: Program, given: Readonly<Record<string, TensorArgument>>): ReadonlyMap<string, Literal> {
   try {
     return new Map(Object.entries(toTensors(weights, given)));
   } catch (error) {

@@ -14,6 +14,8 @@ export interface ReplicasOptions {
   readonly book: () => boolean;
   /** Called after replicas were loaded or unloaded, or did not load. */
   readonly onChange: () => void;
+  /** Called before idle replicas are unloaded, which waits for it. */
+  readonly beforeIdle: () => Promise<void>;
 }
 
 interface Replica {
@@ -38,6 +40,11 @@ export class Replicas {
 
   constructor(options: ReplicasOptions) {
     this.#options = options;
+  }
+
+  /** Number of replicas that have a run in progress. */
+  get running(): number {
+    return this.#loaded.filter(({ running }) => running > 0).length;
   }
 
   /** The replicas in memory; empty if none are. */
@@ -100,8 +107,16 @@ export class Replicas {
     clearTimeout(this.#idleTimer);
     if (this.#options.haveDevices === true || this.#loaded.length === 0 || this.#loaded.some(({ running }) => running > 0))
       return;
-    const timer = setTimeout(() => void this.unload().then(this.#options.onChange), maxIdleMs);
+    const timer = setTimeout(() => void this.#unloadIdle(), maxIdleMs);
     this.#idleTimer = timer;
     timer.unref?.(); // a page's timer is a number
+  }
+
+  async #unloadIdle(): Promise<void> {
+    const { beforeIdle, onChange } = this.#options;
+    await beforeIdle();
+    if (this.running > 0) return; // the end of this run starts the timer again
+    await this.unload();
+    onChange();
   }
 }

@@ -11,6 +11,7 @@ import { type MemoryAmounts, heldMemory, machineMemory, addAmounts } from "../se
 import { boundedRun } from "../scheduling/bounded-run.ts";
 import { InstanceHolds } from "./instance-holds.ts";
 import { replicaMemory } from "./replica-count.ts";
+import { PrimarySuspension } from "./primary-suspension.ts";
 import { Replicas } from "./replicas.ts";
 import type { VerifiedModel } from "../loading/loading.ts";
 import type { Resident, MemoryBooking } from "./residency.ts";
@@ -67,6 +68,7 @@ export class ResidentModel implements Resident {
   /** Runs in progress on the primary instance. */
   #running = 0;
   readonly #replicas: Replicas;
+  readonly #suspension: PrimarySuspension;
   #replacement: Promise<VerifiedModel> | undefined;
   #reported = 0;
   #disposed = false;
@@ -102,8 +104,17 @@ export class ResidentModel implements Resident {
         return options.booking?.grow(amounts.reduce(addAmounts)) !== false;
       },
       onChange: () => {
-        if (!this.#disposed) options.booking?.correct(this.heldMemory);
+        this.#correctBooking();
+        if (this.#replicas.models.length === 0) this.#suspension.stop();
+        else if (options.spreadOverlappingRuns !== true && others === undefined) this.#suspension.watch(); // else the primary instance has its share of the work
       },
+      beforeIdle: () => this.#suspension.resume(),
+    });
+    this.#suspension = new PrimarySuspension({
+      primary: () => this.#loaded.model,
+      running: () => this.#running,
+      book: () => options.booking?.grow(heldMemory(this.#loaded.model.memory, this.#loaded.need)) !== false,
+      onChange: () => this.#correctBooking(),
     });
     this.#report();
   }
@@ -118,9 +129,10 @@ export class ResidentModel implements Resident {
     return this.#disposed;
   }
 
-  /** The primary instance and the replicas. */
+  /** The primary instance, unless it is suspended, and the replicas. */
   get #instances(): readonly HostedModel[] {
-    return [this.#loaded.model, ...this.#replicas.models];
+    const { models } = this.#replicas;
+    return this.#suspension.isSuspended && models.length > 0 ? models : [this.#loaded.model, ...models];
   }
 
   /** Memory of the primary instance and the replicas: measured if the engine or the host reports it, else estimated. */
@@ -143,7 +155,7 @@ export class ResidentModel implements Resident {
 
   /** How often a thread or process of the primary instance or a replica was replaced by another one. */
   get restarts(): number {
-    return this.#instances.reduce((sum, { restarts = 0 }) => sum + restarts, 0);
+    return [this.#loaded.model, ...this.#replicas.models].reduce((sum, { restarts = 0 }) => sum + restarts, 0);
   }
 
   /**
@@ -155,7 +167,7 @@ export class ResidentModel implements Resident {
   }
 
   /**
-   * Runs the model. An idle primary instance takes the run, with all its threads; otherwise the least loaded replica does, if
+   * Runs the model. An idle primary instance takes the run, with all its threads; otherwise, or while it is suspended, the least loaded replica does, if
    * there are replicas. With failover, a retryable failure moves the model and the run is repeated once. `schedulingKey`: for
    * raw tensors from one of many clients. Under a limit `maxRunMemory`, a long run is then split into parts that are scheduled
    * fairly among clients, so that no client waits for longer than a part.
@@ -164,7 +176,7 @@ export class ResidentModel implements Resident {
     const runPart: HostedTensorModel["run"] = async (part, own = {}) => {
       this.#refuseDisposed();
       if (this.#options.devices !== undefined) return await this.#runOnDevices(part, own);
-      const isIdle = this.#running === 0;
+      const isIdle = this.#running === 0 && !this.#suspension.isSuspended;
       if (!isIdle && this.#options.spreadOverlappingRuns === true) void this.#replicas.load();
       return isIdle ? this.#runOnPrimary(part, own) : this.#runOnReplica(part, own);
     };
@@ -224,7 +236,7 @@ export class ResidentModel implements Resident {
       await previous.model.dispose();
     } finally {
       this.#retired.delete(previous);
-      if (!this.#disposed) this.#options.booking?.correct(this.heldMemory);
+      this.#correctBooking();
     }
   }
 
@@ -253,6 +265,7 @@ export class ResidentModel implements Resident {
   async dispose(reason: UnloadReason, waitMs?: number): Promise<void> {
     this.#disposed = true;
     this.#ending.abort();
+    this.#suspension.stop();
     const replicas = this.#replicas.unload({ isFinal: true, waitMs }); // in parallel with the model itself, since each may need its time
     await this.#replacement?.catch(() => null); // its failure was thrown to the run that asked for it
     const instances = [this.#loaded, ...this.#retired].map(({ model }) => model.dispose({ waitMs }));
@@ -263,6 +276,7 @@ export class ResidentModel implements Resident {
   async #runOnPrimary(inputs: TensorMap, options: HostedRunOptions): Promise<TensorMap> {
     const used = this.#loaded;
     this.#running += 1;
+    this.#suspension.record("primary", false);
     try {
       return await asTensorModel(used.model).run(inputs, options);
     } catch (error) {
@@ -296,6 +310,7 @@ export class ResidentModel implements Resident {
   async #runOnReplica(inputs: TensorMap, options: HostedRunOptions, index?: number): Promise<TensorMap> {
     this.#refuseDisposed();
     if (this.#replicas.models.length === 0) return await this.#runOnPrimary(inputs, options);
+    this.#suspension.record("replica", this.#replicas.running > 0);
     try {
       return await this.#replicas.run(inputs, options, index);
     } catch (error) {
@@ -322,8 +337,13 @@ export class ResidentModel implements Resident {
     } finally {
       this.#replacement = undefined; // the next failure starts a new search
     }
+    this.#suspension.stop();
     await this.#replicas.unload();
     await failed.model.dispose();
+  }
+
+  #correctBooking(): void {
+    if (!this.#disposed) this.#options.booking?.correct(this.heldMemory);
   }
 
   #report(): void {
