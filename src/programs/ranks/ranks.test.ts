@@ -106,7 +106,7 @@ const attention = defineProgram(({ input, weight, matMul, reshape, transpose, so
 });
 
 describe("data-parallel ranks", () => {
-  it.each([1, 2, 5, 8])("give the bits of one, for %i rows on two and three", async (rows) => {
+  it.each([1, 5])("give the bits of one, for %i rows on two and three", async (rows) => {
     const sizes = { rows, batch: rows };
     for (const program of [gatedMlp, attention]) {
       const { outputs } = await compute({ program, sizes });
@@ -166,7 +166,7 @@ describe("an error within a run", () => {
       await session.run({ ids: { dataType: "int64", shape: [2], data: BigInt64Array.from(ids) } }, new Map());
     await session.prepare(new Map());
     const before = await run(1n, 3n);
-    await expect(run(1n, 9n)).rejects.toThrow(/9/);
+    await expect(run(1n, 9n)).rejects.toThrow(/an index lies outside of its axis/);
     expect(await run(1n, 3n)).toEqual(before);
     await session.dispose();
   });
