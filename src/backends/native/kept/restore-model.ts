@@ -90,7 +90,10 @@ export class ModelPlans {
     }: Pick<ConstructorParameters<typeof RestoredModel>[0], "readWeights" | "machineCode"> & { readonly held: HeldFiles },
   ): RestoredModel {
     const { threads, replica, maxRunMemory } = this.#options;
-    const passed = this.#passedChecks();
+    // Code is used only where all that it computes was found right: the record may have been discarded since.
+    const identity = codeIdentityOf(this.#state);
+    const record = identity && openCheckRecord?.(identity);
+    const passed = new Set(record?.names);
     const findPlan = (inputTypes: string): KeptPlan | undefined => {
       const plan = this.#files.readPlan(kept, inputTypes);
       return plan?.checks.every((check) => passed.has(check)) === true ? plan : undefined;
@@ -100,20 +103,15 @@ export class ModelPlans {
       readWeights,
       machineCode,
       findPlan,
-      openEngine: (slot) => this.#openEngine(slot, held),
+      checkedSince: record?.since,
+      openEngine: (slot, use) => this.#openEngine(slot, held, use),
       ...(threads === undefined || spawnThread === undefined ? {} : { threads, spawnThread }),
       ...(replica === undefined ? {} : { replica: { replicaIds: new Int32Array(replica.liveReplicas), index: replica.index } }),
       ...omitUndefined({ maxRunBytes: maxRunMemory, openDiscard: openPageDiscard }),
     });
   }
 
-  /** Code is used only where all that it computes was found right: the record may have been discarded since. */
-  #passedChecks(): ReadonlySet<string> {
-    const identity = codeIdentityOf(this.#state);
-    return new Set(identity === undefined ? [] : openCheckRecord?.(identity).names);
-  }
-
-  async #openEngine(slot: EngineReplica, held: HeldFiles): Promise<EngineModel> {
+  async #openEngine(slot: EngineReplica, held: HeldFiles, use: (engine: EngineModel) => Promise<void>): Promise<EngineModel> {
     held.check();
     const [{ createEngine }, { OpenModelFiles }, { withOpenGraph }] = await Promise.all([
       import("../create-engine.ts"),
@@ -121,9 +119,12 @@ export class ModelPlans {
       import("../../graphs/open-graph.ts"),
     ]);
     const { signal: _, ...options } = this.#options; // the signal of the load has no meaning for a later run
-    const use = (graph: OpenGraph): Promise<EngineModel> =>
-      createEngine(graph, { ...options, isUnprepared: true }, this.#state, { slot, keepsPlans: true });
-    return await withOpenGraph(this.#file, options, use, new OpenModelFiles(held.take()));
+    const create = async (graph: OpenGraph): Promise<EngineModel> => {
+      const engine = await createEngine(graph, { ...options, isUnprepared: true }, this.#state, { slot, keepsPlans: true });
+      await use(engine);
+      return engine;
+    };
+    return await withOpenGraph(this.#file, options, create, new OpenModelFiles(held.take()));
   }
 
   #parts(restored: RestoredModel, kept: KeptModel, held: HeldFiles): KeptParts {

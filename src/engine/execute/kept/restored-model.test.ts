@@ -78,9 +78,11 @@ function restore(left: Awaited<ReturnType<typeof leave>>, settings: Partial<Rest
     table: left.table,
     readWeights: (target) => target.set(weights.next().value!),
     findPlan: (types) => left.plans.find(({ inputTypes }) => inputTypes === types),
-    openEngine: async (replica) => {
+    openEngine: async (replica, use) => {
       result.opened += 1;
-      return open(replica);
+      const engine = open(replica);
+      await use(engine);
+      return engine;
     },
     machineCode: "this test has none",
     ...settings,
@@ -156,6 +158,16 @@ describe("a restored model", () => {
     await expect(restored.run(rows(3))).rejects.toMatchObject({ code: "LIMIT_EXCEEDED" });
     await expect(restored.run(rows(3), { signal: AbortSignal.abort() })).rejects.toMatchObject({ code: "ABORTED" });
     await restored.dispose();
+  });
+
+  it("goes on after a run that opened the engine has failed", async () => {
+    const { restored } = restore(await leave([3]));
+    const wrong = { x: { dataType: "float32", shape: [5, width + 1], data: floats(5 * (width + 1), 11) } } as const;
+    await expect(restored.run(wrong)).rejects.toThrow();
+    const engine = open();
+    expect(await restored.run(rows(5))).toEqual(await engine.run(rows(5)));
+    await restored.dispose();
+    await engine.dispose();
   });
 
   it("whose weights cannot be read is not made", async () => {
