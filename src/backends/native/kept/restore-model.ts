@@ -24,7 +24,9 @@ import { PlanWriter } from "./plan-writer.ts";
 type KeptParts = GraphParts<GraphEngine, GraphFacts>;
 
 /** The kept plans of one model: to load it from, and to keep more. */
-export class ModelPlans {
+export type { ModelPlans };
+
+class ModelPlans {
   readonly #files: KeptFiles;
   readonly #file: ModelFiles;
   readonly #options: NativeLoadOptions;
@@ -149,6 +151,9 @@ export class ModelPlans {
     return { ...parts, graph, engine: new KeepingEngine(engine, { writer, notes, computing: () => engine }) };
   }
 }
+
+/** See `ModelPlans.of`. Undefined in a page, which keeps no plans. */
+export const openModelPlans: typeof ModelPlans.of | undefined = (...given) => ModelPlans.of(...given);
 
 /** The files of a restored model, open until the engine has read them: another process may delete them meanwhile. */
 class HeldFiles {
