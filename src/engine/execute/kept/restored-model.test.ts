@@ -8,7 +8,7 @@ import { onnxSource } from "../../onnx/trace-model.ts";
 import { readOnnxModel } from "../../onnx/read-model.ts";
 import { EngineModel } from "../engine-model.ts";
 import type { EngineReplica } from "../engine-replicas.ts";
-import { describeInputs, type KeptPlan, type KeptWeightsTable } from "./kept-plan.ts";
+import { describeInputTypes, type KeptPlan, type KeptWeightsTable } from "./kept-plan.ts";
 import { RestoredModel, type RestoredModelSettings } from "./restored-model.ts";
 
 const width = 96;
@@ -126,8 +126,8 @@ describe("a restored model", () => {
     expect(made.restored.bytes - before).toBeLessThan(2 * width * width * 4);
     // Its new plans fit the weights that it was restored with.
     expect(made.restored.engine!.takePlans()!.plans.map(({ inputTypes }) => inputTypes)).toEqual([
-      describeInputs([["x", { dataType: "float32", shape: [5, width] }]]),
-      describeInputs([["x", { dataType: "float32", shape: [3, width] }]]),
+      describeInputTypes([["x", { dataType: "float32", shape: [5, width] }]]),
+      describeInputTypes([["x", { dataType: "float32", shape: [3, width] }]]),
     ]);
     await made.restored.dispose();
     await engine.dispose();
@@ -163,7 +163,7 @@ describe("a restored model", () => {
   it("goes on after a run that opened the engine has failed", async () => {
     const { restored } = restore(await leave([3]));
     const wrong = { x: { dataType: "float32", shape: [5, width + 1], data: floats(5 * (width + 1), 11) } } as const;
-    await expect(restored.run(wrong)).rejects.toThrow();
+    await expect(restored.run(wrong)).rejects.toMatchObject({ code: "MODEL_UNSUPPORTED" });
     const engine = open();
     expect(await restored.run(rows(5))).toEqual(await engine.run(rows(5)));
     await restored.dispose();

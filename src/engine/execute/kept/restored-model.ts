@@ -26,14 +26,14 @@ import { Executable, type RunnablePlan } from "../executable.ts";
 import { describeChecks, functionOf } from "../kernel-checks/machine-checks.ts";
 import { runTooLarge, type StepCounts } from "../segments/model-run.ts";
 import { YieldPolicy } from "../yield-policy.ts";
-import { describeInputs, type KeptKernels, type KeptPlace, type KeptPlan, type KeptWeightsTable } from "./kept-plan.ts";
+import { describeInputTypes, type KeptKernels, type KeptPlace, type KeptPlan, type KeptWeightsTable } from "./kept-plan.ts";
 
 /** What a restored model is made of. */
 export interface RestoredModelSettings {
   readonly table: KeptWeightsTable;
   /** Reads the next packed weights of the table into `target`. Called once for each, in order; throws where that fails. */
   readWeights(target: Uint8Array): void;
-  /** The plan for inputs of these types, as `describeInputs` tells them; undefined if there is none that can be used. */
+  /** The plan for inputs of these types, as `describeInputTypes` tells them; undefined if there is none that can be used. */
   findPlan(inputTypes: string): KeptPlan | undefined;
   /**
    * Opens the engine, whose replica slot and state are given, for inputs without a plan. Waits for `use`, which does not throw, before the files of the model are closed: weights that the
@@ -137,7 +137,7 @@ export class RestoredModel {
   async run(inputs: TensorMap, options: EngineRunOptions = {}): Promise<TensorMap> {
     return await this.#mutex.runExclusive(async () => {
       throwIfAborted(options.signal);
-      const plan = this.#engine === undefined ? this.#restore(describeInputs(Object.entries(inputs))) : undefined;
+      const plan = this.#engine === undefined ? this.#restore(describeInputTypes(Object.entries(inputs))) : undefined;
       if (plan !== undefined) return await this.#runPlan(plan, inputs, options);
       if (this.#engine !== undefined) return await this.#engine.run(inputs, options);
       let outcome: PromiseSettledResult<TensorMap> | undefined;
