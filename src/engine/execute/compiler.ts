@@ -259,7 +259,9 @@ export class Compiler implements GraphCompiler {
     }: Pick<StateSettings, "states" | "batch" | "stateType"> & { readonly held: readonly string[]; readonly budget: TraceBudget },
   ): Executable {
     const { graphOptimization: level = "all" } = this.#settings;
-    const optimized = this.#withoutOptimizer(traced.nodes, () => optimize(traced, { level, fold: this.#foldMany, budget }));
+    const optimized = this.#withoutOptimizer(traced.nodes, () =>
+      optimize(traced, { level, hasExactFloats: true, fold: this.#foldMany, budget }),
+    );
     const graph = stateType === "float16" ? withHalfStates(optimized, states) : optimized;
     const settings = { states, sources: held, stateBlocks: batch, budget };
     let plan = this.#plan(graph, settings);

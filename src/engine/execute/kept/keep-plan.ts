@@ -56,7 +56,7 @@ export function keepExecutable(plan: Plan, { getTensor, read, getId, compiledWit
   const compiled = new Set<KeptKernels>();
   const steps = plan.steps.map((step): KeptExecutable["steps"][number] => {
     if (step.kind !== "kernel") throw new NotKeptError("the interpreter or plain TypeScript computes some of its steps");
-    const { key, family, parameters, scratchBytes, dynamicSizes, pieces, pieceNanoseconds } = step.kernel;
+    const { key, family, parameters, scratchBytes, dynamicSizes, pieces, pieceNanoseconds, tilePieces } = step.kernel;
     const index = `${key} ${scratchBytes} ${parameters.length}`;
     if (!kernelIndex.has(index)) kernelIndex.set(index, kernels.push({ key, family, parameters, scratchBytes }) - 1);
     const group = compiledWith(key);
@@ -65,7 +65,7 @@ export function keepExecutable(plan: Plan, { getTensor, read, getId, compiledWit
     const operands = step.operands.map(place);
     const kernel = required(kernelIndex.get(index), "the kernel of a step");
     const id = getId({ id: step.id, key, family });
-    return { id, kernel, dynamicSizes, pieces, pieceNanoseconds, operands, scratch: step.scratch };
+    return { id, kernel, dynamicSizes, pieces, pieceNanoseconds, tilePieces, operands, scratch: step.scratch };
   });
   return {
     kernels,

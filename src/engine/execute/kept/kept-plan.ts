@@ -15,7 +15,7 @@ export interface KeptLiteral extends TensorType {
 export type KeptPlace = { readonly arena: number } | { readonly weights: number; readonly byteOffset: number };
 
 /** One call of a generated kernel. */
-export interface KeptStep extends Pick<KernelCall, "dynamicSizes" | "pieces" | "pieceNanoseconds"> {
+export interface KeptStep extends Pick<KernelCall, "dynamicSizes" | "pieces" | "pieceNanoseconds" | "tilePieces"> {
   /** Id under which calls are counted. */
   readonly id: string;
   /** Index in `KeptExecutable.kernels`. */
