@@ -68,7 +68,7 @@ export function kernelCall({
   pieceNanoseconds,
   tilePieces,
   scratchBytes,
-}: Kernel): KernelCall {
+}: KernelCall): KernelCall {
   return { key, family, dynamicSizes, parameters, pieces, pieceNanoseconds, tilePieces, scratchBytes };
 }
 
