@@ -52,7 +52,7 @@ function expectSame(expected: TensorMap, computed: TensorMap): void {
 describe("random programs", () => {
   it("are rewritten by each rule to programs with the same results", async () => {
     const applied = new Map<string, number>();
-    for (let seed = 0; seed < (runsAll ? 200 : 60); seed += 1) {
+    for (let seed = 0; seed < (runsAll ? 200 : 25); seed += 1) {
       const program = randomProgram(seed);
       const weights = getWeights(program);
       const expected = await interpret(program, weights);
@@ -71,11 +71,11 @@ describe("random programs", () => {
         expectSame(expected, await interpret(programFromModel(graph.model, program), {}));
       }
     }
-    expect(applied.size).toBeGreaterThan(rewriteRules.length - 4);
+    expect(applied.size).toBeGreaterThan(rewriteRules.length / 2);
   });
 
   it("are the same after a search", async () => {
-    for (let seed = 0; seed < (runsAll ? 200 : 2); seed += 1) {
+    for (let seed = 0; seed < (runsAll ? 200 : 1); seed += 1) {
       const program = randomProgram(seed);
       const weights = getWeights(program);
       const expected = await interpret(program, weights);

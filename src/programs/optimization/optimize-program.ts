@@ -4,6 +4,7 @@ import { parseDuration } from "../../runtime/options/duration.ts";
 import type { TensorMap } from "../../contract/tensor.ts";
 import { probeSafely, type ProgramBackends, type ResolvedBackend } from "../backends/program-backends.ts";
 import { standardProgramBackends } from "../backends/standard-program-backends.ts";
+import { SessionFailure } from "../compilation/program-session.ts";
 import { ReferenceAnswers } from "../compilation/reference-answers.ts";
 import { readWeights } from "../compilation/compile-program.ts";
 import { checkSizes } from "../definition/check-program.ts";
@@ -117,9 +118,13 @@ export async function optimize(program: Program, options: OptimizeOptions = {}):
   });
   const kept = fresh ? undefined : file.read();
   const task = { trial, original, file, budgetMs, unchanged, base, started, signal };
-  const result = kept === undefined || kept.budgetMs < budgetMs ? await searchNow(task) : await useKept(task, kept);
-  throwIfAborted(signal);
-  return result;
+  try {
+    return kept === undefined || kept.budgetMs < budgetMs ? await searchNow(task) : await useKept(task, kept);
+  } catch (error) {
+    throwIfAborted(signal);
+    if (!(error instanceof SessionFailure)) throw error;
+    throw new InferyardError("BACKEND_UNAVAILABLE", `${asked} does not run the program: ${error.message}`, { cause: error });
+  }
 }
 
 const noInputs: TensorMap = {};
@@ -145,7 +150,7 @@ interface Task {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Applies what an earlier search found; searches again if that does not apply any more. */
+/** Applies what an earlier search found, proves it and holds it against the interpreter again; searches if that fails. */
 async function useKept(task: Task, kept: KeptResult): Promise<OptimizedProgram> {
   const { trial, original, unchanged, base, started } = task;
   const unlimited = { ...trial, signal: task.signal ?? new AbortController().signal };
@@ -154,9 +159,16 @@ async function useKept(task: Task, kept: KeptResult): Promise<OptimizedProgram> 
   if (best === undefined) return await searchNow(task);
   const { originalMs, milliseconds, peaks } = kept;
   const model = await search.model(best);
+  const checked = await TimedCandidate.open(model, unlimited, kept.settings).catch((error: unknown) => {
+    if (error instanceof SessionFailure) return undefined;
+    throw error;
+  });
+  if (checked === undefined) return await searchNow(task);
+  const { target } = checked;
+  await checked.dispose();
   const report: OptimizationReport = {
     ...base,
-    target: base.backend,
+    target,
     from: "kept",
     steps: kept.steps,
     settings: kept.settings,
