@@ -52,15 +52,17 @@ async function timeOptimized(program, weights, inputs, backend) {
   try {
     const plain = await compileProgram(program, { backend, weights, backends });
     const { kernel, report } = await compileOptimized(program, { weights, backend, backends, budget: values.budget });
+    const isChanged = report.steps.length > 0 || Object.keys(report.settings).length > 0;
+    const kernels = isChanged ? [plain, kernel] : [plain];
     const times = [[], []];
     for (let run = 0; run < runs + 2; run += 1)
-      for (const [index, each] of [plain, kernel].entries()) {
+      for (const [index, each] of kernels.entries()) {
         const start = performance.now();
         await each.run(inputs);
         if (run >= 2) times[index].push(performance.now() - start);
       }
     await Promise.all([plain.dispose(), kernel.dispose()]);
-    return { plain: getMedian(times[0]), optimized: getMedian(times[1]), changes: describeChanges(report) };
+    return { plain: getMedian(times[0]), optimized: getMedian(times[isChanged ? 1 : 0]), changes: describeChanges(report) };
   } catch (error) {
     return error.message;
   }

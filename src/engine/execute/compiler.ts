@@ -20,7 +20,7 @@ import type { Literal } from "../ir/literal.ts";
 import type { BlockKernel } from "../lower/lowered-node.ts";
 import { withOptimizer, withOptimizingCompiler, withoutOptimizer } from "../codegen/wasm/v8-flags.ts";
 import type { ConstantFolder } from "../interpret/evaluate.ts";
-import { type OptimizationLevel, optimize } from "../passes/index.ts";
+import { type OptimizationLevel, runPasses } from "../passes/index.ts";
 import { withHalfStates } from "../plan/half-states.ts";
 import { type Plan, type PlanSettings, planGraph } from "../plan/plan.ts";
 import { unpacked } from "../plan/unpacked-weights.ts";
@@ -261,7 +261,7 @@ export class Compiler implements GraphCompiler {
     }: Pick<StateSettings, "states" | "batch" | "stateType"> & { readonly held: readonly string[]; readonly budget: TraceBudget },
   ): Executable {
     const { graphOptimization: level = "all" } = this.#settings;
-    const optimized = this.#withoutOptimizer(traced.nodes, () => optimize(traced, { level, fold: this.#foldMany, budget }));
+    const optimized = this.#withoutOptimizer(traced.nodes, () => runPasses(traced, { level, fold: this.#foldMany, budget }));
     const graph = stateType === "float16" ? withHalfStates(optimized, states) : optimized;
     const plan = this.#plan(graph, { states, sources: held, stateBlocks: batch, budget });
     budget.checkTime();

@@ -56,8 +56,8 @@ const passesOfLevel: Readonly<Record<OptimizationLevel, readonly Pass[]>> = {
   all: Object.values(passes),
 };
 
-/** Options of `optimize`. */
-export interface OptimizeOptions {
+/** Options of `runPasses`. */
+export interface PassOptions {
   /** Level of optimization. Default: "all". */
   readonly level?: OptimizationLevel;
   /** Evaluates operations on constants. Default: the interpreter. */
@@ -67,7 +67,7 @@ export interface OptimizeOptions {
 }
 
 /** Runs the passes of a level. Throws MODEL_UNSUPPORTED when the time of the budget is used up. */
-export function optimize(graph: Graph, { level = "all", fold, budget }: OptimizeOptions = {}): Graph {
+export function runPasses(graph: Graph, { level = "all", fold, budget }: PassOptions = {}): Graph {
   return passesOfLevel[level].reduce((current, pass) => {
     budget?.checkTime();
     return pass(current, fold);

@@ -6,14 +6,14 @@ import type { Literal } from "../ir/literal.ts";
 import { parseGraph } from "../ir/parse.ts";
 import { printGraph } from "../ir/print.ts";
 import { verify } from "../ir/verify.ts";
-import { type OptimizationLevel, optimize, passes } from "./index.ts";
+import { type OptimizationLevel, runPasses, passes } from "./index.ts";
 import type { Pass } from "./rewrite.ts";
 
 /** The lines of the nodes after a pass, without the types of their results. */
 function after(pass: Pass | undefined, text: string): readonly string[] {
   const before = parseGraph(text);
   expect(verify(before)).toEqual([]);
-  const graph = pass === undefined ? optimize(before) : pass(before);
+  const graph = pass === undefined ? runPasses(before) : pass(before);
   expect(verify(graph)).toEqual([]);
   return printGraph(graph)
     .split("\n")
@@ -317,7 +317,7 @@ a: float32[3] = unary(y) function=exp
 b: float32[3] = unary(y) function=exp
 z: float32[3] = binary(a, b) function=add
 output z = z`;
-  const at = (level: OptimizationLevel): readonly string[] => after((graph) => optimize(graph, { level }), text);
+  const at = (level: OptimizationLevel): readonly string[] => after((graph) => runPasses(graph, { level }), text);
 
   it("disabled removes only what no output needs", () => {
     expect(at("disabled")).toHaveLength(9);

@@ -6,7 +6,7 @@ import { checkOperators, readOnnxModel, toByteSource, TraceBudget } from "../../
 import type { OnnxModel } from "../../engine/index.ts";
 import { checkProgram, type DefinitionOptions } from "./check-program.ts";
 import type { Program } from "./program.ts";
-import { openModel, signatureOf } from "./program-from-model.ts";
+import { openOnnxProgram, signatureOf } from "./program-from-model.ts";
 
 /**
  * A program of an ONNX file, given by its path or its bytes. Its initializers are its weights, and its inputs keep their names and free dimensions. Throws
@@ -21,7 +21,7 @@ export async function programFromOnnx(file: string | Uint8Array, options: Defini
     ...signatureOf(model),
     weights: [],
     states: [],
-    open: () => openModel(readModel(bytes, name)),
+    open: () => openOnnxProgram(readModel(bytes, name)),
     toOnnx: () => model,
   } satisfies Omit<Program, "exampleSizes">;
   return { ...program, exampleSizes: checkProgram(program, options) };
