@@ -163,7 +163,7 @@ describe.skipIf(!canBuild || noEmulator !== undefined || !runsAll)(
   () => {
     let run: (...args: string[]) => string = () => "";
     beforeAll(async () => {
-      const { path } = await buildProgram({ target: targets[1]!, flavor: "inferyard", assets, out });
+      const { path } = await buildProgram({ target: targets[1]!, flavor: "inferyard", bundle, out });
       const root = join(out, "arm64");
       makeDebianRoot(root, ["libc6-arm64-cross", "libgcc-s1-arm64-cross", "libstdc++6-arm64-cross", "libatomic1-arm64-cross"]);
       run = (...args) =>

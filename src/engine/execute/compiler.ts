@@ -14,7 +14,7 @@ import type { Literal } from "../ir/literal.ts";
 import type { BlockKernel } from "../lower/lowered-node.ts";
 import { withOptimizer, withOptimizingCompiler, withoutOptimizer } from "../codegen/wasm/v8-flags.ts";
 import type { ConstantFolder } from "../interpret/evaluate.ts";
-import { optimize } from "../passes/index.ts";
+import { runPasses } from "../passes/index.ts";
 import { withHalfStates } from "../plan/half-states.ts";
 import { type Plan, type PlanSettings, planGraph } from "../plan/plan.ts";
 import { unpacked } from "../plan/unpacked-weights.ts";
@@ -260,7 +260,7 @@ export class Compiler implements GraphCompiler {
   ): Executable {
     const { graphOptimization: level = "all" } = this.#settings;
     const optimized = this.#withoutOptimizer(traced.nodes, () =>
-      optimize(traced, { level, hasExactFloats: true, fold: this.#foldMany, budget }),
+      runPasses(traced, { level, hasExactFloats: true, fold: this.#foldMany, budget }),
     );
     const graph = stateType === "float16" ? withHalfStates(optimized, states) : optimized;
     const settings = { states, sources: held, stateBlocks: batch, budget };

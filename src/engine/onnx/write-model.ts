@@ -6,11 +6,11 @@ import { onnxTypeNumber } from "../../formats/onnx/onnx-types.ts";
 import {
   bytesField,
   countBytes,
-  type Fields,
+  type MessageFields,
   floatField,
   integerField,
   messageField,
-  textField,
+  stringField,
 } from "../../formats/protobuf/message-writer.ts";
 import type { OnnxAttribute, OnnxFunction, OnnxGraph, OnnxModel, OnnxNode, OnnxType, OnnxValueInfo } from "./onnx-model.ts";
 
@@ -27,12 +27,15 @@ export interface ModelOrigin {
  * The bytes of an ONNX file with this model, as chunks in order. Elements of initializers are not copied. Intermediate types are left out: readers infer them. Throws
  * MODEL_UNSUPPORTED for a file of 2 GiB or more, and for types that ONNX files cannot state.
  */
-export function writeOnnxModel({ irVersion, opsets, graph, functions }: OnnxModel, { producer, version }: ModelOrigin): Fields {
+export function writeOnnxModel(
+  { irVersion, opsets, graph, functions }: OnnxModel,
+  { producer, version }: ModelOrigin,
+): MessageFields {
   const sets = [...opsets].map(([domain, number]) => opsetFields(8, domain, number));
   const fields = [
     integerField(1, irVersion),
-    textField(2, producer),
-    textField(3, version),
+    stringField(2, producer),
+    stringField(3, version),
     messageField(7, ...graphFields(graph)),
     ...sets,
     ...[...functions.values()].map(functionFields),
@@ -46,27 +49,27 @@ export function writeOnnxModel({ irVersion, opsets, graph, functions }: OnnxMode
   return fields;
 }
 
-function opsetFields(number: number, domain: string, version: number): Fields {
-  return messageField(number, ...(domain === "" ? [] : [textField(1, domain)]), integerField(2, version));
+function opsetFields(number: number, domain: string, version: number): MessageFields {
+  return messageField(number, ...(domain === "" ? [] : [stringField(1, domain)]), integerField(2, version));
 }
 
-function functionFields({ domain, name, inputs, outputs, nodes, opsets, defaults }: OnnxFunction): Fields {
+function functionFields({ domain, name, inputs, outputs, nodes, opsets, defaults }: OnnxFunction): MessageFields {
   return messageField(
     25,
-    textField(1, name),
-    ...inputs.map((each) => textField(4, each)),
-    ...outputs.map((each) => textField(5, each)),
+    stringField(1, name),
+    ...inputs.map((each) => stringField(4, each)),
+    ...outputs.map((each) => stringField(5, each)),
     ...nodes.map((node) => nodeFields(node, 7)),
     ...[...opsets].map(([each, version]) => opsetFields(9, each, version)),
-    textField(10, domain),
+    stringField(10, domain),
     ...[...defaults].map(([each, attribute]) => attributeFields(11, each, attribute)),
   );
 }
 
-function graphFields({ name, nodes, initializers, inputs, outputs }: OnnxGraph): readonly Fields[] {
+function graphFields({ name, nodes, initializers, inputs, outputs }: OnnxGraph): readonly MessageFields[] {
   return [
     ...nodes.map((node) => nodeFields(node, 1)),
-    textField(2, name === "" ? "graph" : name),
+    stringField(2, name === "" ? "graph" : name),
     ...[...initializers].map(([each, literal]) => messageField(5, ...tensorFields(literal, each))),
     ...inputs.map((each) => valueFields(11, each)),
     ...outputs.map((each) => valueFields(12, each)),
@@ -74,32 +77,35 @@ function graphFields({ name, nodes, initializers, inputs, outputs }: OnnxGraph):
 }
 
 /** A node in a field of this number: 1 of a graph, 7 of a function. */
-function nodeFields({ name, domain, operator, inputs, outputs, attributes }: OnnxNode, field: number): Fields {
+function nodeFields({ name, domain, operator, inputs, outputs, attributes }: OnnxNode, field: number): MessageFields {
   return messageField(
     field,
-    ...inputs.map((each) => textField(1, each)),
-    ...outputs.map((each) => textField(2, each)),
-    ...(name === "" ? [] : [textField(3, name)]),
-    textField(4, operator),
+    ...inputs.map((each) => stringField(1, each)),
+    ...outputs.map((each) => stringField(2, each)),
+    ...(name === "" ? [] : [stringField(3, name)]),
+    stringField(4, operator),
     ...[...attributes].map(([each, attribute]) => attributeFields(5, each, attribute)),
-    ...(domain === "" ? [] : [textField(7, domain)]),
+    ...(domain === "" ? [] : [stringField(7, domain)]),
   );
 }
 
-function attributeFields(field: number, name: string, attribute: OnnxAttribute): Fields {
-  return messageField(field, textField(1, name), ...attributeValue(attribute));
+function attributeFields(field: number, name: string, attribute: OnnxAttribute): MessageFields {
+  return messageField(field, stringField(1, name), ...attributeValue(attribute));
 }
 
 /** The fields with the value of an attribute and the number of its kind. */
-function attributeValue({ kind, value }: OnnxAttribute): readonly Fields[] {
-  const typed = (number: number, ...fields: readonly Fields[]): readonly Fields[] => [...fields, integerField(20, number)];
+function attributeValue({ kind, value }: OnnxAttribute): readonly MessageFields[] {
+  const typed = (number: number, ...fields: readonly MessageFields[]): readonly MessageFields[] => [
+    ...fields,
+    integerField(20, number),
+  ];
   switch (kind) {
     case "float":
       return typed(1, floatField(2, value));
     case "int":
       return typed(2, integerField(3, value));
     case "string":
-      return typed(3, textField(4, value));
+      return typed(3, stringField(4, value));
     case "tensor":
       return typed(4, messageField(5, ...tensorFields(value, "")));
     case "graph":
@@ -109,7 +115,7 @@ function attributeValue({ kind, value }: OnnxAttribute): readonly Fields[] {
     case "ints":
       return typed(7, ...value.map((each) => integerField(8, each)));
     case "strings":
-      return typed(8, ...value.map((each) => textField(9, each)));
+      return typed(8, ...value.map((each) => stringField(9, each)));
     case "tensors":
       return typed(9, ...value.map((each) => messageField(10, ...tensorFields(each, ""))));
     case "graphs":
@@ -117,7 +123,7 @@ function attributeValue({ kind, value }: OnnxAttribute): readonly Fields[] {
     case "type":
       return typed(13, messageField(14, typeFields(value)));
     case "reference":
-      return [textField(21, value)];
+      return [stringField(21, value)];
   }
   return attributeIsNever(kind);
 }
@@ -126,14 +132,14 @@ function attributeIsNever(kind: never): never {
   throw new TypeError(`an attribute of the kind ${String(kind)} cannot be written`);
 }
 
-function tensorFields(literal: Literal, name: string): readonly Fields[] {
+function tensorFields(literal: Literal, name: string): readonly MessageFields[] {
   const { dataType, shape } = literal;
   const elements =
-    dataType === "string" ? toStrings(literal).map((text) => textField(6, text)) : [bytesField(9, toRawBytes(literal))];
+    dataType === "string" ? toStrings(literal).map((text) => stringField(6, text)) : [bytesField(9, toRawBytes(literal))];
   return [
     ...shape.map((size) => integerField(1, size)),
     integerField(2, onnxTypeNumber(dataType)),
-    ...(name === "" ? [] : [textField(8, name)]),
+    ...(name === "" ? [] : [stringField(8, name)]),
     ...elements,
   ];
 }
@@ -154,15 +160,15 @@ function toRawBytes({ dataType, data }: Literal): Uint8Array {
   return packed;
 }
 
-function valueFields(number: number, { name, type }: OnnxValueInfo): Fields {
-  return messageField(number, textField(1, name), messageField(2, typeFields(type)));
+function valueFields(number: number, { name, type }: OnnxValueInfo): MessageFields {
+  return messageField(number, stringField(1, name), messageField(2, typeFields(type)));
 }
 
 /** The one field of TypeProto. */
-function typeFields(type: OnnxType): Fields {
+function typeFields(type: OnnxType): MessageFields {
   if (type.kind === "tensor") {
     const shape = type.shape?.map((size) =>
-      messageField(1, ...(typeof size === "number" ? [integerField(1, size)] : size === null ? [] : [textField(2, size)])),
+      messageField(1, ...(typeof size === "number" ? [integerField(1, size)] : size === null ? [] : [stringField(2, size)])),
     );
     const shapeField = shape === undefined ? [] : [messageField(2, ...shape)];
     return messageField(1, integerField(1, onnxTypeNumber(type.dataType)), ...shapeField);

@@ -58,8 +58,8 @@ const passesOfLevel: Readonly<Record<OptimizationLevel, readonly Pass[]>> = {
   all: Object.values(passes),
 };
 
-/** Options of `optimize`. */
-export interface OptimizeOptions {
+/** Options of `runPasses`. */
+export interface PassOptions {
   /** Level of optimization. Default: "all". */
   readonly level?: OptimizationLevel;
   /** Whether float32 products are computed exactly as IEEE 754 says; not where a device may multiply in fewer bits. Default: false. */
@@ -71,7 +71,7 @@ export interface OptimizeOptions {
 }
 
 /** Runs the passes of a level. Throws MODEL_UNSUPPORTED when the time of the budget is used up. */
-export function optimize(graph: Graph, { level = "all", hasExactFloats = false, fold, budget }: OptimizeOptions = {}): Graph {
+export function runPasses(graph: Graph, { level = "all", hasExactFloats = false, fold, budget }: PassOptions = {}): Graph {
   return passesOfLevel[level].reduce((current, pass) => {
     budget?.checkTime();
     return pass === multiplyIntegersAsFloats && !hasExactFloats ? current : pass(current, fold);

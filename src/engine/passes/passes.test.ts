@@ -6,14 +6,14 @@ import type { Literal } from "../ir/literal.ts";
 import { parseGraph } from "../ir/parse.ts";
 import { printGraph } from "../ir/print.ts";
 import { verify } from "../ir/verify.ts";
-import { type OptimizationLevel, optimize, passes } from "./index.ts";
+import { type OptimizationLevel, runPasses, passes } from "./index.ts";
 import type { Pass } from "./rewrite.ts";
 
 /** The lines of the nodes after a pass, without the types of their results. */
 function after(pass: Pass | undefined, text: string): readonly string[] {
   const before = parseGraph(text);
   expect(verify(before)).toEqual([]);
-  const graph = pass === undefined ? optimize(before) : pass(before);
+  const graph = pass === undefined ? runPasses(before) : pass(before);
   expect(verify(graph)).toEqual([]);
   return printGraph(graph)
     .split("\n")
@@ -185,13 +185,13 @@ output y = y`;
       data: Uint8Array.from({ length: 18 }, (_, index) => 255 - index),
     };
     const zero: Literal = { dataType: "uint8", shape: [], data: Uint8Array.of(3) };
-    expect(interpreted(optimize(graph, { hasExactFloats: true }), { x, zero })).toEqual(interpreted(graph, { x, zero }));
+    expect(interpreted(runPasses(graph, { hasExactFloats: true }), { x, zero })).toEqual(interpreted(graph, { x, zero }));
   });
 
   it("leaves larger sums, integers that are no bytes, and devices that may round", () => {
     expect(kinds(convolution(66_000))).toEqual(["cast", "cast", "binary", "convolution"]);
     expect(kinds(convolution(1, "binary(w, w) function=mul"))).toEqual(["cast", "cast", "binary", "convolution"]);
-    expect(printGraph(optimize(parseGraph(convolution(1))))).not.toMatch(/convolution.*float32/);
+    expect(printGraph(runPasses(parseGraph(convolution(1))))).not.toMatch(/convolution.*float32/);
   });
 });
 
@@ -372,7 +372,7 @@ a: float32[3] = unary(y) function=exp
 b: float32[3] = unary(y) function=exp
 z: float32[3] = binary(a, b) function=add
 output z = z`;
-  const at = (level: OptimizationLevel): readonly string[] => after((graph) => optimize(graph, { level }), text);
+  const at = (level: OptimizationLevel): readonly string[] => after((graph) => runPasses(graph, { level }), text);
 
   it("disabled removes only what no output needs", () => {
     expect(at("disabled")).toHaveLength(9);

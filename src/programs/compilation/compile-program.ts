@@ -77,7 +77,7 @@ export async function compileWithNotes(
   const { backend = "native", fallbackBackends = [], mode = "latency", buckets = {}, signal } = options;
   throwIfAborted(signal);
   const asked = [backend, ...fallbackBackends];
-  const weights = readWeights(program, options.weights ?? {});
+  const weights = readProgramWeights(program, options.weights ?? {});
   checkBuckets(program, buckets);
   const backends = options.backends ?? standardProgramBackends();
   const ranks = readRanks(program, options, mode, process.env);
@@ -128,7 +128,10 @@ function checkOptions(options: CompileOptions): void {
 }
 
 /** The weights by name. Throws INPUT_INVALID for weights that are missing, unknown or of another type. */
-export function readWeights({ weights }: Program, given: Readonly<Record<string, TensorArgument>>): ReadonlyMap<string, Literal> {
+export function readProgramWeights(
+  { weights }: Program,
+  given: Readonly<Record<string, TensorArgument>>,
+): ReadonlyMap<string, Literal> {
   try {
     return new Map(Object.entries(toTensors(weights, given)));
   } catch (error) {

@@ -17,7 +17,7 @@ export function signatureOf({ graph }: OnnxModel): Pick<Program, "inputs" | "out
 }
 
 /** Opens a model for one device. Its initializers become weights that the device may let go of. */
-export function openModel(model: OnnxModel, states: readonly ProgramState[] = []): OpenProgram {
+export function openOnnxProgram(model: OnnxModel, states: readonly ProgramState[] = []): OpenProgram {
   const source = onnxSource(model);
   const after = new Map(states.map(({ name }) => [`${statePrefix}${name}`, name]));
   return {
@@ -48,7 +48,7 @@ export function programFromModel(
     outputs,
     exampleSizes,
     weights: [],
-    open: () => openModel(withOwnLiterals(model), states),
+    open: () => openOnnxProgram(withOwnLiterals(model), states),
     toOnnx: () => model,
   };
 }

@@ -8,7 +8,7 @@ import { checkOperators, readOnnxModel, toByteSource, TraceBudget } from "../../
 import type { OnnxModel } from "../../engine/index.ts";
 import { checkProgram, type DefinitionOptions } from "./check-program.ts";
 import type { Program } from "./program.ts";
-import { openModel, signatureOf } from "./program-from-model.ts";
+import { openOnnxProgram, signatureOf } from "./program-from-model.ts";
 
 /** A program of an ONNX file. */
 export interface OnnxProgram extends Program {
@@ -29,7 +29,7 @@ export async function programFromOnnx(file: string | Uint8Array, options: Defini
     ...signatureOf(model),
     weights: [],
     states: [],
-    open: () => openModel(readModel(bytes, name)),
+    open: () => openOnnxProgram(readModel(bytes, name)),
     toOnnx: () => model,
   } satisfies Omit<Program, "exampleSizes">;
   const outputInfos = model.graph.outputs.map((output) => tensorInfo(output));

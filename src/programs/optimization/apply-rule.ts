@@ -8,13 +8,13 @@ import type { RewriteMatch, RewriteRule } from "./rewrite-rule.ts";
 const maxPlaces = 256;
 
 /** A rewritten graph, or why there is none, as a sentence without a full stop. */
-export type RewriteResult = { readonly graph: OperatorGraph; readonly places: number } | { readonly reason: string };
+export type GraphRewrite = { readonly graph: OperatorGraph; readonly places: number } | { readonly reason: string };
 
 /** Proofs by the form of the rewrite, so that equal places are proved once. */
 export type Proofs = Map<string, string | undefined>;
 
 /** Rewrites a graph at the place with this name, or, if `site` is undefined, wherever the rule matches until it does not any more. */
-export function applyRule(graph: OperatorGraph, rule: RewriteRule, site: string | undefined, proofs: Proofs): RewriteResult {
+export function applyRule(graph: OperatorGraph, rule: RewriteRule, site: string | undefined, proofs: Proofs): GraphRewrite {
   let current = graph;
   let places = 0;
   const done = new Set<string>();
@@ -44,7 +44,7 @@ function findMatch(
   return undefined;
 }
 
-function applyMatch(graph: OperatorGraph, rule: RewriteRule, match: RewriteMatch, proofs: Proofs): RewriteResult {
+function applyMatch(graph: OperatorGraph, rule: RewriteRule, match: RewriteMatch, proofs: Proofs): GraphRewrite {
   const edit = new GraphEdit(graph, match.site);
   try {
     match.rewrite(edit);

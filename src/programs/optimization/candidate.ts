@@ -13,7 +13,7 @@ import type { OnnxModel, OnnxNode } from "../../engine/onnx/onnx-model.ts";
 import { traceModel } from "../../engine/onnx/trace-model.ts";
 import { interpretGraph } from "../compilation/interpret-graph.ts";
 import type { ProgramWork } from "./roofline.ts";
-import { cleaned, isPure, OperatorGraph, withGraph } from "./operator-graph.ts";
+import { cleaned, isPure, type OperatorGraph, withGraph } from "./operator-graph.ts";
 
 /** Choices of a backend that a search makes, under their names among the options of `compileProgram`. */
 export interface ChosenSettings {
@@ -29,7 +29,7 @@ export interface RewriteStep {
 }
 
 /** A form of a program. */
-export interface Candidate {
+export interface ProgramCandidate {
   /** The graph with products of weights not yet computed. */
   readonly graph: OperatorGraph;
   readonly steps: readonly RewriteStep[];
@@ -127,7 +127,7 @@ async function computeNode(
 }
 
 /** Bytes of the weights of a model. */
-export function weightBytes({ graph }: OnnxModel): number {
+export function modelWeightBytes({ graph }: OnnxModel): number {
   return [...graph.initializers.values()].reduce(
     (sum, { dataType, shape }) => sum + (dataType === "string" ? 0 : byteSize({ dataType, shape })),
     0,
@@ -167,7 +167,7 @@ export function workOf(graph: OperatorGraph): ProgramWork {
   const values = [...model.graph.inputs, ...model.graph.outputs].map(({ name }) => types.get(name));
   const bytes = values.reduce(
     (sum, type) => sum + (type === undefined || type.dataType === "string" ? 0 : byteSize(type)),
-    weightBytes(model),
+    modelWeightBytes(model),
   );
   return { operations, bytes };
 }

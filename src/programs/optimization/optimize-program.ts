@@ -4,21 +4,22 @@ import { parseDuration } from "../../runtime/options/duration.ts";
 import type { TensorMap } from "../../contract/tensor.ts";
 import { probeSafely, type ProgramBackends, type ResolvedBackend } from "../backends/program-backends.ts";
 import { standardProgramBackends } from "../backends/standard-program-backends.ts";
+import { SessionFailure } from "../compilation/program-session.ts";
 import { ReferenceAnswers } from "../compilation/reference-answers.ts";
-import { readWeights } from "../compilation/compile-program.ts";
+import { readProgramWeights } from "../compilation/compile-program.ts";
 import { checkSizes } from "../definition/check-program.ts";
 import { programFromModel } from "../definition/program-from-model.ts";
 import { freeDimensions, type Program } from "../definition/program.ts";
 import type { TensorArgument } from "../definition/tensor-arguments.ts";
 import { type Sizes, sizedShape } from "../definition/trace-program.ts";
 import type { ProgramMode } from "../interface/program-backend.ts";
-import { type Candidate, type ChosenSettings, describeGraph, workOf } from "./candidate.ts";
+import { type ProgramCandidate, type ChosenSettings, describeGraph, workOf } from "./candidate.ts";
 import { type KeptResult, KeptResultFile } from "./kept-results.ts";
 import { OperatorGraph } from "./operator-graph.ts";
 import type { OptimizationReport } from "./optimization-report.ts";
 import { type BackendPeaks, backendPeaks, rooflineMs } from "./roofline.ts";
 import { rewriteRules } from "./rules/index.ts";
-import { isAborted, Search } from "./search.ts";
+import { isAborted, ProgramSearch } from "./search.ts";
 import { compareTimes, TimedCandidate, type TrialSettings } from "./timed-candidate.ts";
 
 /** Options of `optimize`. */
@@ -88,7 +89,7 @@ export async function optimize(program: Program, options: OptimizeOptions = {}):
   throwIfAborted(signal);
   const budgetMs = readBudget(budget);
   const sizes = readSizes(program, options.sizes ?? {});
-  const weights = readWeights(program, given);
+  const weights = readProgramWeights(program, given);
   const backend = resolveBackend(options.backends ?? standardProgramBackends(), asked);
   const unchanged = { program, weights: given, settings: {} };
   const base = { backend: asked, sizes: Object.fromEntries(sizes) };
@@ -117,9 +118,13 @@ export async function optimize(program: Program, options: OptimizeOptions = {}):
   });
   const kept = fresh ? undefined : file.read();
   const task = { trial, original, file, budgetMs, unchanged, base, started, signal };
-  const result = kept === undefined || kept.budgetMs < budgetMs ? await searchNow(task) : await useKept(task, kept);
-  throwIfAborted(signal);
-  return result;
+  try {
+    return kept === undefined || kept.budgetMs < budgetMs ? await searchNow(task) : await useKept(task, kept);
+  } catch (error) {
+    throwIfAborted(signal);
+    if (!(error instanceof SessionFailure)) throw error;
+    throw new InferyardError("BACKEND_UNAVAILABLE", `${asked} does not run the program: ${error.message}`, { cause: error });
+  }
 }
 
 const noInputs: TensorMap = {};
@@ -136,7 +141,7 @@ const untouched = {
 /** One call of `optimize` after its options were checked. */
 interface Task {
   readonly trial: TrialSettings;
-  readonly original: Candidate;
+  readonly original: ProgramCandidate;
   readonly file: KeptResultFile;
   readonly budgetMs: number;
   readonly unchanged: Omit<OptimizedProgram, "report">;
@@ -145,18 +150,25 @@ interface Task {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Applies what an earlier search found; searches again if that does not apply any more. */
+/** Applies what an earlier search found, proves it and holds it against the interpreter again; searches if that fails. */
 async function useKept(task: Task, kept: KeptResult): Promise<OptimizedProgram> {
   const { trial, original, unchanged, base, started } = task;
   const unlimited = { ...trial, signal: task.signal ?? new AbortController().signal };
-  const search = new Search(unlimited, rewriteRules, kept.peaks);
+  const search = new ProgramSearch(unlimited, rewriteRules, kept.peaks);
   const best = search.replay(original, kept.steps, kept.settings);
   if (best === undefined) return await searchNow(task);
   const { originalMs, milliseconds, peaks } = kept;
   const model = await search.model(best);
+  const checked = await TimedCandidate.open(model, unlimited, kept.settings).catch((error: unknown) => {
+    if (error instanceof SessionFailure) return undefined;
+    throw error;
+  });
+  if (checked === undefined) return await searchNow(task);
+  const { target } = checked;
+  await checked.dispose();
   const report: OptimizationReport = {
     ...base,
-    target: base.backend,
+    target,
     from: "kept",
     steps: kept.steps,
     settings: kept.settings,
@@ -192,7 +204,7 @@ async function searchNow({ trial, original, file, budgetMs, unchanged, base, sta
     },
   });
   if (measured === undefined) return nothing("the budget ended before anything was timed");
-  const search = new Search(trial, rewriteRules, measured);
+  const search = new ProgramSearch(trial, rewriteRules, measured);
   const ran = await search.run(original).catch((error: unknown) => {
     if (signal?.aborted !== true && isAborted(error, trial.signal)) return undefined;
     throw error;
@@ -203,7 +215,9 @@ async function searchNow({ trial, original, file, budgetMs, unchanged, base, sta
   // What was found is held against the original once more, and without the limit of the budget: it is two runs of both.
   const unlimited = { ...trial, signal: signal ?? new AbortController().signal };
   const confirmed =
-    best === original ? undefined : await confirm(new Search(unlimited, rewriteRules, peaks), { original, best }, unlimited);
+    best === original
+      ? undefined
+      : await confirm(new ProgramSearch(unlimited, rewriteRules, peaks), { original, best }, unlimited);
   const isFaster = confirmed !== undefined && confirmed.speedup >= minSpeedup;
   if (confirmed !== undefined && !isFaster)
     notes.push(`beside the original the result was not faster: ${confirmed.speedup.toFixed(2)} times`);
@@ -244,14 +258,14 @@ async function searchNow({ trial, original, file, budgetMs, unchanged, base, sta
 
 /** Times the result beside the original. `model`: the rewritten model, undefined if only settings changed. */
 async function confirm(
-  search: Search,
-  { original, best }: { readonly original: Candidate; readonly best: Candidate },
+  search: ProgramSearch,
+  { original, best }: { readonly original: ProgramCandidate; readonly best: ProgramCandidate },
   trial: TrialSettings,
 ): Promise<{
   readonly milliseconds: number;
   readonly otherMilliseconds: number;
   readonly speedup: number;
-  readonly model: Awaited<ReturnType<Search["model"]>> | undefined;
+  readonly model: Awaited<ReturnType<ProgramSearch["model"]>> | undefined;
 }> {
   const model = await search.model(best);
   const before = await TimedCandidate.open(await search.model(original), trial, original.settings);
@@ -268,12 +282,12 @@ async function confirm(
   }
 }
 
-function shareOf(peaks: BackendPeaks, { graph }: Candidate, milliseconds: number): OptimizationReport["roofline"] {
+function shareOf(peaks: BackendPeaks, { graph }: ProgramCandidate, milliseconds: number): OptimizationReport["roofline"] {
   const bound = rooflineMs(peaks, workOf(graph));
   return { ...peaks, milliseconds: bound, share: bound / milliseconds };
 }
 
-function readOriginal(program: Program, weights: Parameters<Program["toOnnx"]>[0], sizes: Sizes): Candidate {
+function readOriginal(program: Program, weights: Parameters<Program["toOnnx"]>[0], sizes: Sizes): ProgramCandidate {
   const model = program.toOnnx(weights);
   const packed = [...model.graph.initializers].find(([, { storage }]) => storage?.blocks !== undefined);
   if (packed !== undefined)

@@ -25,8 +25,8 @@ export interface ProgramWork {
 
 /** Rows, inner size and columns of the products that are measured. */
 const dense = [1024, 1024, 1024] as const;
-const stream = [1, 4096, 8192] as const;
-const runs = 9;
+const stream = [1, 4096, 4096] as const;
+const runs = 7;
 
 /** Peaks by backend and qualifier: they are measured once. */
 const measured = new WeakMap<ProgramBackend, Map<string, BackendPeaks>>();

@@ -9,7 +9,7 @@ import type { Literal } from "../../engine/ir/literal.ts";
 import type { OnnxModel } from "../../engine/onnx/onnx-model.ts";
 import { SessionFailure } from "../compilation/program-session.ts";
 import { applyRule, type Proofs } from "./apply-rule.ts";
-import { type Candidate, describeGraph, weightBytes, withComputedConstants, workOf } from "./candidate.ts";
+import { type ProgramCandidate, describeGraph, modelWeightBytes, withComputedConstants, workOf } from "./candidate.ts";
 import type { TriedCandidate } from "./optimization-report.ts";
 import type { RewriteRule } from "./rewrite-rule.ts";
 import { type BackendPeaks, raisedPeaks, rooflineMs } from "./roofline.ts";
@@ -32,7 +32,7 @@ const copiesOfWeights = 2;
 
 /** A candidate with its time. */
 interface Measured {
-  readonly candidate: Candidate;
+  readonly candidate: ProgramCandidate;
   readonly milliseconds: number;
 }
 
@@ -41,12 +41,12 @@ interface Move {
   readonly change: string;
   readonly site: string | undefined;
   readonly rule: RewriteRule | undefined;
-  readonly settings: Candidate["settings"];
+  readonly settings: ProgramCandidate["settings"];
 }
 
 /** Result of a search. */
-export interface SearchResult {
-  readonly best: Candidate;
+export interface ProgramSearchResult {
+  readonly best: ProgramCandidate;
   readonly tried: readonly TriedCandidate[];
   readonly ended: "exhausted" | "budget" | "roofline";
   /** Median milliseconds of a run of the original; undefined if the budget ended before. */
@@ -58,7 +58,7 @@ export interface SearchResult {
 }
 
 /** One search. */
-export class Search {
+export class ProgramSearch {
   readonly #trial: TrialSettings;
   readonly #rules: readonly RewriteRule[];
   #peaks: BackendPeaks;
@@ -77,12 +77,16 @@ export class Search {
   }
 
   /** The model of a candidate with its constants computed. */
-  async model({ graph }: Candidate): Promise<OnnxModel> {
+  async model({ graph }: ProgramCandidate): Promise<OnnxModel> {
     return await withComputedConstants(graph, this.#constants, this.#trial.signal);
   }
 
   /** Applies steps that an earlier search found. Undefined if one does not apply or is not proved. */
-  replay(original: Candidate, steps: Candidate["steps"], settings: Candidate["settings"]): Candidate | undefined {
+  replay(
+    original: ProgramCandidate,
+    steps: ProgramCandidate["steps"],
+    settings: ProgramCandidate["settings"],
+  ): ProgramCandidate | undefined {
     let { graph } = original;
     for (const { rule: name, site } of steps) {
       const rule = this.#rules.find((each) => each.name === name);
@@ -94,13 +98,13 @@ export class Search {
   }
 
   /** Searches until nothing is left, the best candidate is close to the roofline, or the signal aborts. Throws what the original throws. */
-  async run(original: Candidate): Promise<SearchResult> {
+  async run(original: ProgramCandidate): Promise<ProgramSearchResult> {
     let best = original;
     let bestTimed = await TimedCandidate.open(await this.model(original), this.#trial, original.settings);
     const { target } = bestTimed;
     let bestMs = Number.POSITIVE_INFINITY;
     let originalMs: number | undefined;
-    let ended: SearchResult["ended"] = "exhausted";
+    let ended: ProgramSearchResult["ended"] = "exhausted";
     try {
       this.#seen.add(keyOf(original));
       const first = await compareTimes(bestTimed, bestTimed, this.#trial.signal);
@@ -147,20 +151,20 @@ export class Search {
     return { best, tried: this.#tried, ended, originalMs, target, peaks: this.#peaks };
   }
 
-  /** The changes of a candidate, settings first, then the rules in order: each everywhere, then at single places if there are few. */
-  *#moves({ graph, settings }: Candidate): Generator<Move> {
-    for (const threads of threadChoices(this.#trial))
-      if (settings.threads === undefined)
-        yield { change: `threads ${threads}`, site: undefined, rule: undefined, settings: { ...settings, threads } };
+  /** The changes of a candidate: the rules in order, each everywhere, then at single places if there are few; then settings. */
+  *#moves({ graph, settings }: ProgramCandidate): Generator<Move> {
     for (const rule of this.#rules) {
       const sites: string[] = [];
       for (const { site } of rule.matches(graph)) if (sites.length <= maxSites) sites.push(site);
       const places = sites.length > maxSites ? [undefined] : sites.length > 1 ? [undefined, ...sites] : sites;
       for (const site of places) yield { change: rule.name, site, rule, settings };
     }
+    for (const threads of threadChoices(this.#trial))
+      if (settings.threads === undefined)
+        yield { change: `threads ${threads}`, site: undefined, rule: undefined, settings: { ...settings, threads } };
   }
 
-  #apply(from: Candidate, { change, site, rule, settings }: Move): Candidate | undefined {
+  #apply(from: ProgramCandidate, { change, site, rule, settings }: Move): ProgramCandidate | undefined {
     const place = `${change} ${site ?? "everywhere"}`;
     if (rule === undefined) return this.#unlessSeen({ ...from, settings });
     if (this.#discarded.has(place)) return undefined;
@@ -177,7 +181,7 @@ export class Search {
     });
   }
 
-  #unlessSeen(candidate: Candidate): Candidate | undefined {
+  #unlessSeen(candidate: ProgramCandidate): ProgramCandidate | undefined {
     const key = keyOf(candidate);
     if (this.#seen.has(key)) return undefined;
     this.#seen.add(key);
@@ -194,7 +198,7 @@ export class Search {
   }
 
   /** Whether a candidate cannot be faster than the best one, since its products and its bytes take as long at the peaks of the backend; this is told. */
-  #isBounded(candidate: Candidate, move: Move, bestMs: number): boolean {
+  #isBounded(candidate: ProgramCandidate, move: Move, bestMs: number): boolean {
     const bound = rooflineMs(this.#peaks, workOf(candidate.graph));
     if (bound < peakError * bestMs) return false;
     this.#tell(candidate, move, {
@@ -205,10 +209,10 @@ export class Search {
   }
 
   /** The candidate on its device. Undefined if it is not compiled or computes wrong, which is told. */
-  async #open(candidate: Candidate, move: Move): Promise<TimedCandidate | undefined> {
+  async #open(candidate: ProgramCandidate, move: Move): Promise<TimedCandidate | undefined> {
     try {
       const model = await this.model(candidate);
-      const needed = copiesOfWeights * weightBytes(model);
+      const needed = copiesOfWeights * modelWeightBytes(model);
       const allowed = this.#trial.maxMemory ?? freemem();
       if (needed > allowed)
         throw new SessionFailure("requirement", new Error(`its weights need ${needed} bytes, and ${allowed} are free`));
@@ -223,7 +227,7 @@ export class Search {
     }
   }
 
-  #tell({ steps }: Candidate, { change, site }: Move, result: Omit<TriedCandidate, "change" | "site" | "depth">): void {
+  #tell({ steps }: ProgramCandidate, { change, site }: Move, result: Omit<TriedCandidate, "change" | "site" | "depth">): void {
     const depth = Math.max(0, steps.length - 1);
     this.#tried.push({ change, ...(site === undefined ? {} : { site }), depth, ...result });
   }
@@ -236,7 +240,7 @@ function threadChoices({ backend, mode }: TrialSettings): readonly number[] {
   return isSplit && count > 1 ? [...new Set([1, Math.ceil(count / 2)])] : [];
 }
 
-function keyOf({ graph, settings }: Candidate): string {
+function keyOf({ graph, settings }: ProgramCandidate): string {
   return `${describeGraph(graph)} ${JSON.stringify(settings)}`;
 }
 

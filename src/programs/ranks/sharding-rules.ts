@@ -66,6 +66,7 @@ export function placeNode(node: GraphNode, context: RuleContext): NodePlacement 
       return aligned();
     case "softmax":
       return axis + result.length - shape.length === operation.axis ? undefined : aligned();
+    case "rms-norm":
     case "layer-norm":
       return axis + result.length - shape.length >= operation.axis ? undefined : aligned();
     case "arg":

@@ -8,8 +8,8 @@ import type { Graph, GraphNode, Value } from "../../../engine/ir/graph.ts";
 import { type Literal, toNumbers } from "../../../engine/ir/literal.ts";
 import type { Operation, OperationKind, OperationOf } from "../../../engine/ir/operations.ts";
 import {
-  embed,
-  exponential,
+  toResidues,
+  fieldExponential,
   type FieldTensor,
   inverse,
   mix,
@@ -17,7 +17,7 @@ import {
   p,
   power,
   q,
-  randomTensor,
+  randomResidues,
   toLiterals,
   uninterpreted,
 } from "./finite-fields.ts";
@@ -58,7 +58,7 @@ export function evaluateInFields(
 
 function toFieldTensor(given: FieldTensor | Literal): FieldTensor {
   if (!("dataType" in given)) return given;
-  const tensor = given.dataType === "string" ? undefined : embed(toNumbers(given), given.shape);
+  const tensor = given.dataType === "string" ? undefined : toResidues(toNumbers(given), given.shape);
   if (tensor === undefined) throw new Unprovable(`texts, and floats that are not finite, have no residues`);
   return tensor;
 }
@@ -127,7 +127,7 @@ function uninterpretedNode({ operation, inputs, outputs }: GraphNode, { read, li
     for (const value of values) state = mix(state, value);
     for (const value of exponents ?? []) state = mix(state, value);
   }
-  return outputs.map(({ type: { shape } }, index) => randomTensor(shape, mix(state, index)));
+  return outputs.map(({ type: { shape } }, index) => randomResidues(shape, mix(state, index)));
 }
 
 /** Applies an operation that only moves elements. */
@@ -149,7 +149,7 @@ function unary(name: OperationOf<"unary">["function"], x: FieldTensor): FieldTen
   if (name === "neg") return map(x, (value, m) => (m - value) % m);
   if (name === "reciprocal") return map(x, inverse);
   if (name === "exp" && x.exponents !== undefined)
-    return { shape: x.shape, values: x.exponents.map(exponential), exponents: undefined };
+    return { shape: x.shape, values: x.exponents.map(fieldExponential), exponents: undefined };
   return uninterpreted(name, [x]);
 }
 
@@ -249,7 +249,7 @@ function layerNorm(
   const mean = (of: FieldTensor): FieldTensor => reduce({ kind: "reduce", function: "mean", axes, keep: true }, of);
   const centred = binary("sub", x, mean(x));
   const variance = mean(binary("mul", centred, centred));
-  const root = unary("sqrt", binary("add", variance, required(embed([epsilon], []), "epsilon")));
+  const root = unary("sqrt", binary("add", variance, required(toResidues([epsilon], []), "epsilon")));
   const normalized = binary("div", centred, root);
   const scaled = scale === undefined ? normalized : binary("mul", normalized, scale);
   return shift === undefined ? scaled : binary("add", scaled, shift);

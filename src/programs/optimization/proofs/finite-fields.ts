@@ -57,12 +57,12 @@ export function residueOf(value: number, m: number): number | undefined {
 }
 
 /** omega to the power of a residue modulo q. */
-export function exponential(exponent: number): number {
+export function fieldExponential(exponent: number): number {
   return power(omega, exponent, p);
 }
 
 /** Random residues, the same for the same seed and place. */
-export function randomTensor(shape: readonly number[], seed: number): FieldTensor {
+export function randomResidues(shape: readonly number[], seed: number): FieldTensor {
   const count = shape.reduce((product, size) => product * size, 1);
   const [values, exponents] = [new Float64Array(count), new Float64Array(count)];
   for (let index = 0; index < count; index += 1) {
@@ -73,7 +73,7 @@ export function randomTensor(shape: readonly number[], seed: number): FieldTenso
 }
 
 /** The residues of the elements of a literal of floats. Undefined if one is not finite. */
-export function embed(numbers: ArrayLike<number>, shape: readonly number[]): FieldTensor | undefined {
+export function toResidues(numbers: ArrayLike<number>, shape: readonly number[]): FieldTensor | undefined {
   const [values, exponents] = [new Float64Array(numbers.length), new Float64Array(numbers.length)];
   for (let index = 0; index < numbers.length; index += 1) {
     const [value, exponent] = [residueOf(numbers[index] ?? 0, p), residueOf(numbers[index] ?? 0, q)];

@@ -15,7 +15,7 @@ import { traceModel } from "../../../engine/onnx/trace-model.ts";
 import type { GraphEdit, OperatorGraph } from "../operator-graph.ts";
 import type { RewriteMatch } from "../rewrite-rule.ts";
 import { evaluateInFields, Unprovable } from "./evaluate-in-fields.ts";
-import { type FieldTensor, randomTensor, UnluckyDraw } from "./finite-fields.ts";
+import { type FieldTensor, randomResidues, UnluckyDraw } from "./finite-fields.ts";
 
 /** Number of random tests. Each misses a difference with a probability below 1e-5 an element. */
 const tests = 2;
@@ -199,7 +199,7 @@ function compare({ graphs, values }: BothForms, { graph, edit }: Problem): strin
       values.map((each) => each.get(name)).find((each) => each !== undefined),
       name,
     );
-    return randomTensor(value.type.shape, seed);
+    return randomResidues(value.type.shape, seed);
   }
 }
 

@@ -21,12 +21,12 @@ import {
 /** All rules. */
 export const rewriteRules: readonly RewriteRule[] = [
   mergeAdapter,
+  separateProducts,
   contractionOrder,
   einsumOrder,
   factorSum,
   mergeProducts,
   mergeGemms,
-  separateProducts,
   foldScaleIntoWeight,
   foldNormIntoWeight,
   shareSubexpressions,

@@ -15,7 +15,11 @@ export const shareSubexpressions: RewriteRule = {
     for (const node of graph.nodes) {
       if (!isPure(node) || node.outputs.length !== 1 || [...node.attributes.values()].some(({ kind }) => kind === "tensor"))
         continue;
-      const key = JSON.stringify([node.operator, node.inputs, [...node.attributes].toSorted()]);
+      const key = JSON.stringify([
+        node.operator,
+        node.inputs,
+        [...node.attributes].toSorted(([one], [other]) => one.localeCompare(other)),
+      ]);
       const first = seen.get(key);
       if (first === undefined) {
         seen.set(key, node);
