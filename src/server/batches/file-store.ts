@@ -123,7 +123,7 @@ export class FileStore {
   async #all(): Promise<readonly ClientFile[]> {
     const names = (await listNames(this.#folder)).filter((name) => name.endsWith(".json"));
     const ids = names.map((name) => name.slice(0, -".json".length));
-    const files = await Promise.all(ids.map((id) => this.#unlessExpired(this.#known.get(id)) ?? this.#read(id)));
+    const files = await Promise.all(ids.map(async (id) => this.#unlessExpired(this.#known.get(id)) ?? (await this.#read(id))));
     if (this.#known.size > ids.length) this.#known.clear(); // others have removed some
     return files
       .filter((file) => file !== undefined)
