@@ -7,7 +7,7 @@ import { ForeignFunctions } from "../../src/libraries/ffi/index.ts";
 import { fuseForCuda } from "../../src/programs/backends/cuda/cuda-device.ts";
 import { findCuda } from "../../src/programs/backends/cuda/find-cuda.ts";
 import { Nvrtc } from "../../src/programs/backends/cuda/nvrtc.ts";
-import { printGraph } from "../../src/programs/backends/cuda/print/print-graph.ts";
+import { printCudaGraph } from "../../src/programs/backends/cuda/print/print-cuda-graph.ts";
 import { traceProgram } from "../../src/programs/definition/trace-program.ts";
 import { compileProgram, cudaPrograms, defineProgram, ProgramBackends } from "../../src/programs/index.ts";
 import { programBackendCases } from "../../src/testing/index.ts";
@@ -91,7 +91,7 @@ describe.skipIf(path === undefined)(`NVRTC${why}`, () => {
       });
       const weights = new Map(program.weights.map(({ name, dataType, shape }) => [name, zeroLiteral(dataType, shape)]));
       const { graph } = traceProgram(program, program.open(), { sizes: program.exampleSizes, weights, backend: "cuda" });
-      const { source } = printGraph(fuseForCuda(graph), { hasCublas: false });
+      const { source } = printCudaGraph(fuseForCuda(graph), { hasCublas: false });
       const code = nvrtc.compile(source, [80, 89, 90][index % 3] ?? 90);
       expect([...code.subarray(0, 4)]).toEqual([0x7f, 0x45, 0x4c, 0x46]); // an ELF file
     }
