@@ -1,5 +1,5 @@
 // Rows per second of `inferyard jobs run` beside a plain loop with as many processes, while workers and Redis are killed.
-// node bench/jobs/run.mjs [--rows 20000] [--workers 4] [--queue spool,redis] [--kill-every 10] [--redis-kills 2] [--no-loop]
+// node bench/jobs/run.mjs [--rows 20000] [--workers 4] [--queue spool,redis] [--kill-every 10] [--redis-kills 2] [--no-loop] ; --queue "": the loop alone
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createReadStream, createWriteStream, mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from "node:fs";
@@ -164,7 +164,7 @@ async function job(queue) {
 }
 
 try {
-  for (const queue of values.queue.split(",")) report[queue] = await job(queue);
+  for (const queue of values.queue.split(",").filter(Boolean)) report[queue] = await job(queue);
   if (!values["no-loop"])
     for (const writing of ["plain", "short"]) report[`loop, numbers written ${writing}`] = rate(await loop(writing));
   console.log(JSON.stringify(report, undefined, 2));

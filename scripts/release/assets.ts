@@ -19,10 +19,17 @@ const externalPackages = [
   "sharp",
 ];
 
-/** Bundles all programs with their packages in the folder `bundle`, and returns the files that each single program has. */
-export async function bundleAssets(bundle: string): Promise<Assets> {
+/** What each single program contains beside Node.js. */
+export interface ProgramBundle {
+  readonly assets: Assets;
+  /** Folders of the npm packages that are part of the bundle, below the repository. */
+  readonly packages: readonly string[];
+}
+
+/** Bundles all programs with their packages in the folder `bundle`. */
+export async function bundleAssets(bundle: string): Promise<ProgramBundle> {
   rmSync(bundle, { recursive: true, force: true });
-  await writeBundle({
+  const packages = await writeBundle({
     entries: nodeEntries,
     folder: bundle,
     runsIn: resolve(packageRoot, "dist"),
@@ -35,5 +42,8 @@ export async function bundleAssets(bundle: string): Promise<Assets> {
       .toSorted()
       .map((name) => [`${key}/${name}`, join(folder, name)]);
   const scripts = ["start.cjs", "import.cjs"].map((name): [string, string] => [name, join(import.meta.dirname, name)]);
-  return Object.fromEntries([...scripts, ...files(bundle, "dist"), ...files(join(packageRoot, "builtin"), "builtin")]);
+  return {
+    assets: Object.fromEntries([...scripts, ...files(bundle, "dist"), ...files(join(packageRoot, "builtin"), "builtin")]),
+    packages,
+  };
 }

@@ -1,6 +1,16 @@
 /** Makes a root folder of Debian packages, without a shell or a package manager: for images, and to test that programs need nothing else. */
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -23,25 +33,25 @@ export interface DebianPackage {
 
 /** Files and folders of packages that a program does not need; programs of libc6 and ca-certificates are scripts, which there is no shell for. */
 const left = [
-  ...["doc-base", "gcc", "gdb", "lintian", "bug", "locale", "man", "base-files", "pixmaps", "common-licenses"].map(
+  ...["bug", "common-licenses", "dict", "doc-base", "gcc", "gdb", "info", "lintian", "locale", "man", "misc", "pixmaps"].map(
     (name) => `usr/share/${name}`,
   ),
-  ...[
-    "usr/bin",
-    "usr/sbin",
-    "bin",
-    "sbin",
-    "var/backups",
-    "var/cache",
-    "var/lib",
-    "var/spool",
-    "etc/update-motd.d",
-    "etc/ca-certificates",
-  ],
-  ...["boot", "home", "media", "mnt", "opt", "root", "srv", "usr/games", "usr/include", "usr/src"],
+  ...["bin", "games", "include", "sbin", "src"].map((name) => `usr/${name}`),
+  ...["ca-certificates", "default", "issue", "issue.net", "profile.d", "skel", "update-motd.d"].map((name) => `etc/${name}`),
+  "bin",
+  "boot",
+  "home",
+  "media",
+  "mnt",
+  "opt",
+  "root",
+  "sbin",
+  "srv",
+  "var",
 ];
 
-const rootUsers = "root:x:0:0:root:/nonexistent:/sbin/nologin\nnonroot:x:65532:65532:nonroot:/data:/sbin/nologin\n";
+/** /etc/passwd. */
+const users = "root:x:0:0:root:/nonexistent:/sbin/nologin\nnonroot:x:65532:65532:nonroot:/data:/sbin/nologin\n";
 
 /**
  * Unpacks packages of Debian (`apt-get download`, `dpkg -x`) into the folder `root`, which is made, and returns them. Of their documentation the licences are kept, and what they are in
@@ -68,13 +78,14 @@ export function makeDebianRoot(root: string, packages: readonly string[] = progr
       .map(({ name }) => join(root, "usr/share/doc", name)))
       for (const name of readdirSync(folder)) if (name !== "copyright") rmSync(join(folder, name), { recursive: true });
     for (const [name, content] of [
-      ["passwd", rootUsers],
+      ["passwd", users],
       ["group", "root:x:0:\nnonroot:x:65532:\n"],
       ["nsswitch.conf", "hosts: files dns\n"],
     ] as const)
       writeFileSync(join(root, "etc", name), content);
     const status = join(root, "var/lib/dpkg/status.d");
     for (const folder of [status, join(root, "tmp"), join(root, "usr/bin")]) mkdirSync(folder, { recursive: true });
+    chmodSync(join(root, "tmp"), 0o1777);
     return readdirSync(downloads)
       .toSorted()
       .map((file) => {

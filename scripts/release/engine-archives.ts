@@ -7,6 +7,7 @@ import { installPlugin } from "../../src/backends/xla/plugins/install-plugin.ts"
 import { type EmbeddedArchive, archiveList } from "../../src/libraries/npm/embedded-engines.ts";
 import { installEngine } from "../../src/libraries/npm/install-engine.ts";
 import type { Assets } from "./assets.ts";
+import { type Component, npmComponents, packageFolders, pythonComponent } from "./components.ts";
 import type { Target } from "./targets.ts";
 
 /** Files that no program reads when it runs: types, source maps, and the source code of llama.cpp. */
@@ -59,11 +60,25 @@ export async function prepareEngines(
   return { engines, notes };
 }
 
-/** Archives the engines for a machine in the folder `work`. `notes`: what the machine's program lacks. */
-export async function archiveEngines(
-  target: Target,
-  work: string,
-): Promise<{ readonly assets: Assets; readonly notes: readonly string[] }> {
+/** The packages that engines consist of. */
+export function engineComponents(engines: readonly PreparedEngine[]): readonly Component[] {
+  return engines.flatMap(({ name, path, record }) => {
+    if (name !== "xla") return npmComponents(packageFolders(path), path);
+    const plugin = JSON.parse(readFileSync(join(path, record), "utf8")) as { readonly package: string; readonly version: string };
+    return [pythonComponent(plugin.package, plugin.version)];
+  });
+}
+
+/** What a program contains of engines. */
+interface ArchivedEngines {
+  readonly assets: Assets;
+  /** What the machine's program lacks. */
+  readonly notes: readonly string[];
+  readonly components: readonly Component[];
+}
+
+/** Archives the engines for a machine in the folder `work`. */
+export async function archiveEngines(target: Target, work: string): Promise<ArchivedEngines> {
   const { engines, notes } = await prepareEngines(target, work);
   const archives: EmbeddedArchive[] = [];
   const assets: Record<string, string> = {};
@@ -76,7 +91,7 @@ export async function archiveEngines(
   }
   const list = join(work, `engines-${target.name}.json`);
   writeFileSync(list, JSON.stringify(archives));
-  return { assets: { ...assets, [archiveList]: list }, notes };
+  return { assets: { ...assets, [archiveList]: list }, notes, components: engineComponents(engines) };
 }
 
 /** Paths of all files below a folder, sorted; locks and leftovers are left out. */

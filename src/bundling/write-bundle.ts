@@ -154,8 +154,11 @@ export interface Output {
   readonly onWarning?: (message: string) => void;
 }
 
-/** Writes one bundle. Throws NOT_BUILT if rolldown is not installed, and Error for what it reports. */
-export async function writeBundle(output: Output): Promise<void> {
+/**
+ * Writes one bundle. Returns the folders of the npm packages that are part of it, below the root of this package and sorted. Throws NOT_BUILT if rolldown is
+ * not installed, and Error for what it reports.
+ */
+export async function writeBundle(output: Output): Promise<readonly string[]> {
   const { entries, folder, isPage, isExternal, onDemand, plugins = [], hasEffects, onWarning } = output;
   const { rolldown } = await importRolldown();
   const { plugin: assigning, groups } = assignChunks(entries);
@@ -184,7 +187,7 @@ export async function writeBundle(output: Output): Promise<void> {
     },
   };
   const bundle = await rolldown(options);
-  await bundle.write({
+  const written = await bundle.write({
     dir: folder,
     format: "es",
     entryFileNames: "[name].js",
@@ -197,6 +200,9 @@ export async function writeBundle(output: Output): Promise<void> {
     codeSplitting: { groups },
   });
   await bundle.close();
+  const modules = written.output.flatMap((file) => (file.type === "chunk" ? file.moduleIds : []));
+  const folders = modules.map((id) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(relative(packageRoot, id).replaceAll("\\", "/"))?.[0]);
+  return [...new Set(folders.filter((each) => each !== undefined))].toSorted();
 }
 
 async function importRolldown(): Promise<typeof Rolldown> {

@@ -8,12 +8,12 @@
 export const placements = ["pool", "round-robin", "data-parallel", "pipeline", "tensor-parallel"] as const;
 
 /** See `placements`. */
-export type Placement = (typeof placements)[number];
+export type ModelPlacement = (typeof placements)[number];
 
 /** A placement that divides one instance. */
-export type DividedPlacement = Extract<Placement, "pipeline" | "tensor-parallel">;
+export type DividedPlacement = Extract<ModelPlacement, "pipeline" | "tensor-parallel">;
 
 /** Whether several processes compute one instance of the model. */
-export function isDivided(placement: Placement | undefined): placement is DividedPlacement {
+export function isDivided(placement: ModelPlacement | undefined): placement is DividedPlacement {
   return placement === "pipeline" || placement === "tensor-parallel";
 }

@@ -120,6 +120,7 @@ const otherVariables: ReadonlySet<string> = new Set([
   "INFERYARD_ENGINES",
   "INFERYARD_MACHINE_CODE_CACHE",
   "INFERYARD_MACHINE_CODE_FILES",
+  "INFERYARD_PLAN_CACHE",
 ]);
 
 async function environmentSettings(environment: SettingsSources["environment"]): Promise<Settings> {

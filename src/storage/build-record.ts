@@ -1,11 +1,14 @@
 /** Digests of builds, remembered between processes: reading and hashing all files of the engine takes 10 to 20 ms, and looking at their status less than one. */
 import { randomUUID } from "node:crypto";
-import { lstatSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { lstatSync, mkdirSync, readFileSync, readdirSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type Build, describeFile, readBuild } from "../platform/node/build-digest.ts";
 import { dataFolder } from "./data-folder.ts";
 import { isTrusted, makeOwnFolder, removeIfThere } from "./own-files.ts";
 import { toSha256 } from "./sha256.ts";
+
+/** Maximum number of records in the folder: of installations of this user. A write removes the oldest ones above it. */
+const maxRecords = 16;
 
 /**
  * See `buildDigest`. The digest of an earlier process is used if no file of the build has changed since, as far as size, times and inodes tell, and if only this user can
@@ -52,7 +55,15 @@ function writeRecord(folder: string, path: string, build: Build): void {
     if (!isTrusted(lstatSync(folder))) return;
     writeFileSync(temporary, JSON.stringify({ build, check: toSha256(JSON.stringify(build)) }), { flag: "wx", mode: 0o600 });
     renameSync(temporary, path);
+    removeOldest(folder);
   } catch {
     removeIfThere(temporary);
   }
+}
+
+function removeOldest(folder: string): void {
+  const files = readdirSync(folder).map((name) => join(folder, name));
+  if (files.length <= maxRecords) return;
+  const byAge = files.map((path) => ({ path, writtenMs: lstatSync(path).mtimeMs })).toSorted((a, b) => b.writtenMs - a.writtenMs);
+  for (const { path } of byAge.slice(maxRecords)) removeIfThere(path);
 }

@@ -2,11 +2,14 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, readlinkSync } from "node:fs";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it, vi } from "vitest";
+import { createRuntime, type ModelHandle, type Tensor } from "inferyard";
 import { childrenOf } from "../fixtures/processes/child-processes.ts";
+import { needsData, sharedData } from "../fixtures/shared-data.ts";
 import { amount } from "../fixtures/slow.ts";
 
 interface Line {
@@ -93,6 +96,60 @@ describe("ranks", () => {
       new Float32Array(Uint8Array.from(Buffer.from(results.get(key)?.[0] ?? "", "hex")).buffer);
     const [exact, sums] = [floats("exact"), floats("sums")];
     for (const [index, value] of exact.entries()) expect(Math.abs(value - (sums[index] ?? 0))).toBeLessThan(1e-5);
+  });
+});
+
+const [skip, title] = needsData("a model of a runtime");
+describe.skipIf(skip)(title, () => {
+  const vector = (values: readonly number[]): Tensor => ({
+    dataType: "int64",
+    shape: [1, values.length],
+    data: BigInt64Array.from(values, BigInt),
+  });
+  const inputs = {
+    input_ids: vector([2, 7, 9, 4, 3]),
+    attention_mask: vector([1, 1, 1, 1, 1]),
+    token_type_ids: vector([0, 0, 0, 0, 0]),
+  };
+
+  /** Loads the model with a placement, and calls `work` with it and the processes that were started. */
+  async function withModel<Result>(
+    placement: "one-device" | "pipeline" | "tensor-parallel",
+    work: (handle: ModelHandle, ranks: readonly number[]) => Promise<Result>,
+  ): Promise<Result> {
+    const runtime = await createRuntime({ placement, target: "native:cpu", threads: 2 });
+    try {
+      const before = childrenOf(process.pid);
+      const handle = await runtime.load(join(sharedData, "tiny-random-bert"));
+      return await work(
+        handle,
+        childrenOf(process.pid).filter((pid) => !before.includes(pid)),
+      );
+    } finally {
+      await runtime.dispose();
+    }
+  }
+
+  const run = async (handle: ModelHandle): Promise<Float32Array> =>
+    Object.values(await handle.run(inputs))[0]?.data as Float32Array;
+
+  it("gives the results of one process where ranks compute it", async () => {
+    const right = await withModel("one-device", run);
+    for (const placement of ["tensor-parallel", "pipeline"] as const)
+      await withModel(placement, async (handle, ranks) => {
+        expect(ranks).toHaveLength(1);
+        expect(handle.decision.selected?.evidence.join()).toContain(`2 ranks, ${placement}`);
+        for (const [index, value] of (await run(handle)).entries())
+          expect(Math.abs(value - (right[index] ?? 0))).toBeLessThan(1e-4);
+      });
+  });
+
+  it("starts other ranks after one was killed", async () => {
+    await withModel("pipeline", async (handle, [rank = 0]) => {
+      process.kill(rank, "SIGKILL");
+      await expect(run(handle)).rejects.toMatchObject({ code: "HOST_DIED" });
+      expect((await run(handle)).length).toBeGreaterThan(0);
+    });
   });
 });
 

@@ -24,11 +24,21 @@ const reference = ["http", "cli", "configuration"].map((name) => readFileSync(`d
 const serving = readFileSync("docs/guide/serving.md", "utf8");
 
 describe("files for running the server elsewhere", () => {
-  it.each(files)("%s starts it with flags that `serve` has", (path) => {
+  it.each(files.slice(0, -1))("%s starts it with flags that `serve` has", (path) => {
     const flags = [...read(path).matchAll(/(?<![\w-])(--[a-z][a-z-]+)(?==|\b)/g)].map(([, flag]) => flag!);
-    const own = flags.filter((flag) => !["--chown", "--restart"].includes(flag));
+    const own = flags.filter((flag) => flag !== "--restart");
     expect(own.filter((flag) => !reference.includes(flag))).toEqual([]);
     expect(own).toContain("--port");
+  });
+
+  it("image/Containerfile starts and asks it by commands that it has, at the port that it exposes, with variables that it reads", () => {
+    const file = read("image/Containerfile");
+    const called = [...file.matchAll(/"(serve|health)"/g)].map(([, command]) => command!);
+    expect(called.filter((command) => !reference.includes(`\n## ${command}\n`))).toEqual([]);
+    expect(called).toEqual(["health", "serve"]);
+    expect(file).toContain(`EXPOSE ${/INFERYARD_SERVER_PORT=(\d+)/.exec(file)?.[1]}\n`);
+    const variables = [...file.matchAll(/\b(INFERYARD_[A-Z_]+)=/g)].map(([, variable]) => variable!);
+    expect(variables.filter((variable) => !reference.includes(`\`${variable}\``))).toEqual([]);
   });
 
   it.each([...files, ...templates])("%s asks for routes that the server has", (path) => {

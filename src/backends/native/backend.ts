@@ -111,11 +111,11 @@ async function probeCpu({ run, full = false }: ProbeOptions, state: NativeState)
 async function load(model: ModelFiles, device: Device, options: NativeLoadOptions, state: NativeState): Promise<ReplicaModel> {
   requireCpu(device);
   if (isGraph(model)) {
-    const [{ GraphModel }, { ModelPlans }] = await Promise.all([
+    const [{ GraphModel }, { openModelPlans }] = await Promise.all([
       import("../graphs/graph-model.ts"),
       import("./kept/restore-model.ts"),
     ]);
-    const plans = await ModelPlans.of(model, options, state);
+    const plans = await openModelPlans?.(model, options, state);
     const restored = await plans?.restore();
     if (restored !== undefined) return new GraphModel(restored);
     const create = async (parts: GraphParts<EngineModel>): Promise<ReplicaModel> => new GraphModel(plans?.keep(parts) ?? parts);

@@ -71,6 +71,8 @@ export class Compiler implements GraphCompiler {
   #defersKernels = false;
   readonly #machine: ModelMachineCode;
   readonly #keeper: PlanKeeper | undefined;
+  /** Whether weights of 8 bits are large: their range, and whether kernels for bytes may multiply them, is looked for. */
+  readonly #readsWeights: boolean;
 
   /**
    * Creates the memory and starts the threads. `weights` are the tensors of the model file. Throws CONTRACT_VIOLATION when the shared state belongs
@@ -84,6 +86,9 @@ export class Compiler implements GraphCompiler {
     if (from !== undefined && from.weights.join() !== weightSignatures(weights).join())
       throw new InferyardError("CONTRACT_VIOLATION", "the replica that shares its weights was loaded from another model");
     this.#machine = new ModelMachineCode(settings.machineCode, settings.kernelChecks);
+    this.#readsWeights = weights.some(
+      ({ dataType, shape }) => /^u?int8$/.test(dataType) && elementCount(shape) >= minOptimizedElements,
+    );
     this.#keeper = settings.keepsPlans === true ? new PlanKeeper() : undefined;
     this.#folding = new ModelFolding(weights, from?.folds);
     this.#threadCount = spawnThread === undefined ? 1 : threads;
@@ -365,9 +370,9 @@ export class Compiler implements GraphCompiler {
     return true;
   }
 
-  /** Runs `work` on a list without V8's optimizer for JavaScript, unless the list is long. */
+  /** Runs `work` on a list without V8's optimizer for JavaScript, unless the list is long, or passes and plans read all elements of large weights. */
   #withoutOptimizer<Result>({ length }: readonly unknown[], work: () => Result): Result {
-    return length > maxUnoptimized ? work() : withoutOptimizer(work);
+    return length > maxUnoptimized || this.#readsWeights ? work() : withoutOptimizer(work);
   }
 
   /** Adds kernels of WebAssembly and of machine code. Each replica installs machine code of its own, so that none calls what another has freed. */

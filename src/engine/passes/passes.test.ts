@@ -80,6 +80,29 @@ describe("recognizeNorms", () => {
     },
   );
 
+  it.each([
+    ["binary(x, x) function=mul", "q: float32[2,4] = binary(x, r) function=div"],
+    [
+      "binary(x, two) function=pow",
+      "i: float32[2,1] = unary(r) function=reciprocal\nq: float32[2,4] = binary(x, i) function=mul",
+    ],
+  ])("recognizes root mean square norm with %s", (square, division) => {
+    const text = `constant two: float32[] = [2]
+constant eps: float32[] = [0.001]
+constant gamma: float32[4] = [1, 2, 3, 4]
+input x: float32[2,4]
+s: float32[2,4] = ${square}
+v: float32[2,1] = reduce(s) function=mean axes=[1] keep=true
+e: float32[2,1] = binary(v, eps) function=add
+r: float32[2,1] = unary(e) function=sqrt
+${division}
+y: float32[2,4] = binary(gamma, q) function=mul
+output y = y`;
+    expect(after((graph) => passes["recognizeNorms"]!(passes["simplify"]!(graph)), text)).toEqual([
+      "rms-norm(x, c0) axis=1 epsilon=0.0010000000474974513",
+    ]);
+  });
+
   it("leaves a tensor from which another mean is subtracted", () => {
     const other = norm(squares[0]!, divisions[0]!).replace("reduce(x)", "reduce(z)").replace("\n", "\ninput z: float32[2,4]\n");
     expect(after(passes["recognizeNorms"], other).join()).not.toContain("layer-norm");

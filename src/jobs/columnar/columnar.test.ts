@@ -58,7 +58,22 @@ describe("inputs", () => {
     }
   });
 
+  it("in Parquet have rows without the fields that are null", async () => {
+    const columnData = [
+      { name: "id", data: [1n, null, 3n], type: "INT64" as const },
+      { name: "input", data: ["a", "b", null], type: "STRING" as const },
+    ];
+    parquetWriteFile({ filename: path("nulls.parquet"), columnData });
+    const { reader } = await openFormat({ path: path("nulls.parquet"), format: "parquet" }, jsonl, fields);
+    const values = (await rowsOf(reader)).map(({ value }) => value);
+    expect(values).toEqual([{ id: 1, input: "a" }, { input: "b" }, { id: 3 }]);
+  });
+
   it("that are no such files, or lack the column, are refused", async () => {
+    for (const format of ["parquet", "arrow"] as const) {
+      writeFileSync(path("empty"), "");
+      await expect(openFormat({ path: path("empty"), format }, jsonl, fields)).rejects.toThrow(/empty is empty, and so no/);
+    }
     writeFileSync(path("bad.parquet"), "PAR1 and nothing");
     writeFileSync(path("bad.arrow"), "ARROW1 and nothing else in this file");
     await expect(openFormat({ path: path("bad.parquet"), format: "parquet" }, jsonl, fields)).rejects.toMatchObject({

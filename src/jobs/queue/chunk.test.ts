@@ -2,8 +2,11 @@ import { describe, expect, it } from "vitest";
 import { createChunk, decodeResult, encodeResult } from "./chunk.ts";
 
 const work = { task: "embed", model: "m", options: {}, retries: 1 };
-const text = (output: Parameters<typeof encodeResult>[0]["output"]): string =>
-  decodeResult(encodeResult({ output, failed: [] })).output.toString();
+const text = (output: Parameters<typeof encodeResult>[0]["output"]): string => {
+  const [floats, lines] = (["floats", "text"] as const).map((form) => decodeResult(encodeResult({ output, failed: [] }, form)));
+  expect(lines).toEqual(floats);
+  return String(floats?.output);
+};
 
 describe("a result", () => {
   it("is the same lines, whether vectors of one length, of several, or texts", () => {

@@ -101,9 +101,10 @@ describe.skipIf(noRedis !== undefined)(`the queue on Redis${noRedis === undefine
   });
 
   it("outlives a kill of the server, and adds again what that lost", async () => {
-    const chunk = newChunk();
+    const [chunk, other] = [newChunk(), await openRedisWorker(server.url)];
     await server.kill();
     const adding = queue.add(chunk); // waits for the server
+    await other.close(); // does not
     await server.restart();
     await adding;
     await vi.waitFor(async () => {

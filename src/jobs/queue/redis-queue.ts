@@ -19,6 +19,8 @@ const queueName = "jobs";
 const [lockMs, stalledMs] = [5000, 2000];
 /** Time for which a death is not counted again by another coordinator. */
 const deathSeconds = 60;
+/** Time in which a connection is closed in good order. */
+const maxCloseMs = 1000;
 /** Bounds of the time between two looks for a chunk. */
 const [minWaitMs, maxWaitMs] = [2, 100];
 
@@ -97,10 +99,17 @@ export async function openRedisQueue(url: string): Promise<ChunkQueue> {
       }
     },
     close: async () => {
-      await queue.close().catch(() => {});
+      await soon(queue.close());
       await close();
     },
   };
+}
+
+/** Waits for the end of BullMQ's part of a connection, which never comes while the server is away. */
+async function soon(closing: Promise<void>): Promise<void> {
+  const late = new AbortController();
+  await Promise.race([closing.catch(() => {}), delay(maxCloseMs, late.signal).catch(() => {})]);
+  late.abort();
 }
 
 /** Whether each key exists, in one round trip. */
@@ -164,7 +173,7 @@ export async function openRedisWorker(url: string): Promise<WorkerQueue> {
       }
     },
     close: async () => {
-      await worker.close(true).catch(() => {});
+      await soon(worker.close(true));
       await close();
     },
   };

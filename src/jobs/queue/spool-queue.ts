@@ -238,7 +238,7 @@ async function tryTake(spool: Spool, worker: string, mark: ChunkLease["mark"]): 
       finish: async (result: RowChunkResult) => {
         // Nobody waits for a chunk that was removed or given to another worker meanwhile.
         if ((await statOrUndefined(taken)) === undefined) return;
-        await spool.write("done", id, encodeResult(result));
+        await spool.write("done", id, encodeResult(result, "text"));
         await rm(taken, { force: true });
       },
       release: async () => void (await spool.move(taken, spool.path("waiting", id))),

@@ -8,15 +8,38 @@ const [comma, minus, dot, zero, open, close] = [44, 45, 46, 48, 91, 93];
 
 /** A vector as a JSON list. Numbers that are not finite are null, as in JSON.stringify. */
 export function floatsToJson(vector: Float32Array): string {
-  const bytes = Buffer.allocUnsafe(vector.length * maxCharacters + 2);
+  const bytes = Buffer.allocUnsafe(maxBytes(vector.length));
+  return bytes.toString("latin1", 0, writeVector(bytes, 0, vector, 0, vector.length));
+}
+
+/** Lines `{"id":ID,"result":[...]}` of the rows of `vectors`, [ids.length, length], each with its line feed. */
+export function vectorLines(ids: readonly (string | number)[], vectors: Float32Array, length: number): Buffer {
+  const heads = ids.map((id) => Buffer.from(`{"id":${JSON.stringify(id)},"result":`));
+  const size = heads.reduce((sum, head) => sum + head.length + maxBytes(length) + lineEnd.length, 0);
+  const bytes = Buffer.allocUnsafe(size);
   let at = 0;
+  for (const [row, head] of heads.entries()) {
+    bytes.set(head, at);
+    at = writeVector(bytes, at + head.length, vectors, row * length, (row + 1) * length);
+    bytes.set(lineEnd, at);
+    at += lineEnd.length;
+  }
+  return bytes.subarray(0, at);
+}
+
+const lineEnd = Buffer.from("}\n");
+const maxBytes = (numbers: number): number => numbers * maxCharacters + 2;
+
+/** Writes the numbers from `start` to `end` as a list, and returns where it ends. */
+function writeVector(bytes: Uint8Array, begin: number, vectors: Float32Array, start: number, end: number): number {
+  let at = begin;
   bytes[at++] = open;
-  for (let index = 0; index < vector.length; index += 1) {
-    if (index > 0) bytes[at++] = comma;
-    at = writeFloat(bytes, at, vector[index] ?? 0);
+  for (let index = start; index < end; index += 1) {
+    if (index > start) bytes[at++] = comma;
+    at = writeFloat(bytes, at, vectors[index] ?? 0);
   }
   bytes[at++] = close;
-  return bytes.toString("latin1", 0, at);
+  return at;
 }
 
 /**

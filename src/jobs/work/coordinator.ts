@@ -34,6 +34,8 @@ export interface CoordinatorParts {
 
 /** Chunks and bytes of rows that may be in the queue at once: what the workers do while one of them is found to be dead. */
 const [maxOutstanding, maxOutstandingBytes] = [128, 64 * 2 ** 20];
+/** Part of these bounds below which the queue is filled again: several chunks are added side by side. */
+const refillAt = 7 / 8;
 /** Bounds of the time between two looks for a result. */
 const [minWaitMs, maxWaitMs] = [1, 50];
 /** How often the state is recorded, dead workers are looked for, and requests of other processes are read. */
@@ -96,6 +98,8 @@ class Coordinator {
   readonly #chunks: AsyncIterator<CutChunk, void>;
   readonly #outstanding: CutChunk[] = [];
   #outstandingBytes = 0;
+  /** The result of the chunk after the one that is merged, read meanwhile. */
+  #ahead: Promise<EncodedResult | undefined> | undefined;
   #isRead = false;
   /** Chunks from here on for which an earlier run may have left a result. */
   #unsure = maxOutstanding;
@@ -148,17 +152,32 @@ class Coordinator {
     await Promise.all([this.#output.close(), this.#failed.close(), this.#chunks.return?.()]);
   }
 
+  /** Whether a part of the bounds of what may be in the queue is free. */
+  #hasRoom(part: number): boolean {
+    return this.#outstanding.length < part * maxOutstanding && this.#outstandingBytes < part * maxOutstandingBytes;
+  }
+
   async #fill(): Promise<void> {
-    while (!this.#isRead && this.#outstanding.length < maxOutstanding && this.#outstandingBytes < maxOutstandingBytes) {
-      const next = await this.#chunks.next();
-      if (next.done === true) {
-        this.#isRead = true;
-        return;
+    if (!this.#hasRoom(refillAt)) return;
+    const adding: Promise<void>[] = [];
+    try {
+      while (!this.#isRead && this.#hasRoom(1)) {
+        const next = await this.#chunks.next();
+        if (next.done === true) {
+          this.#isRead = true;
+          return;
+        }
+        if (next.value.chunk.rows.length > 0) {
+          const added = this.#add(next.value.chunk);
+          added.catch(() => undefined); // seen when it is awaited
+          adding.push(added);
+        }
+        this.#outstanding.push(next.value);
+        this.#outstandingBytes += next.value.bytes;
+        if (this.#isDue() && this.#outstanding.length > 1) return; // the state is recorded while a long input fills the queue
       }
-      if (next.value.chunk.rows.length > 0) await this.#add(next.value.chunk);
-      this.#outstanding.push(next.value);
-      this.#outstandingBytes += next.value.bytes;
-      if (this.#isDue() && this.#outstanding.length > 1) return; // the state is recorded while a long input fills the queue
+    } finally {
+      await Promise.all(adding);
     }
   }
 
@@ -180,13 +199,23 @@ class Coordinator {
         if (ended !== undefined) return ended;
       }
       if (this.#parts.signal.aborted) return await this.end("paused");
-      const result = head.chunk.rows.length === 0 ? noResult : await this.#parts.queue.result(head.chunk.id);
+      const result = await (this.#ahead ?? this.#result(head));
+      this.#ahead = undefined;
       if (result !== undefined) {
+        const [, next] = this.#outstanding;
+        if (next !== undefined) {
+          this.#ahead = this.#result(next);
+          this.#ahead.catch(() => undefined); // seen when it is awaited
+        }
         await this.#merge(head, result);
         return undefined;
       }
       await delay(wait, this.#parts.signal).catch(() => undefined); // aborted: seen above
     }
+  }
+
+  async #result({ chunk }: CutChunk): Promise<EncodedResult | undefined> {
+    return chunk.rows.length === 0 ? noResult : await this.#parts.queue.result(chunk.id);
   }
 
   #isDue(): boolean {

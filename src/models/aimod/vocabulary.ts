@@ -1,6 +1,6 @@
 /** The words of Kapsl's metadata.json with their meaning here. Kapsl compares all of them without regard to case. */
 import type { LoadSettings, ModelFormat, Precision } from "../../contract/backend.ts";
-import type { Placement } from "../placement.ts";
+import type { ModelPlacement } from "../placement.ts";
 
 /**
  * Model formats by the field `framework`, or the newer `format`, of metadata.json. An `llm` is an ONNX graph that generates text.
@@ -54,7 +54,7 @@ export const optimizationOfLevel: ReadonlyMap<string, NonNullable<LoadSettings["
 ]);
 
 /** Placements by `strategy` of metadata.json. `auto` leaves the placement to the runtime. */
-export const strategies: ReadonlyMap<string, Placement | undefined> = new Map<string, Placement | undefined>([
+export const strategies: ReadonlyMap<string, ModelPlacement | undefined> = new Map<string, ModelPlacement | undefined>([
   ["auto", undefined],
   ["pool", "pool"],
   ["round-robin", "round-robin"],

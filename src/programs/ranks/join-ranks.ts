@@ -76,7 +76,10 @@ async function listen(settings: JoinSettings, address: string): Promise<RankTeam
         }
         case "welcome":
           return;
-        default:
+        case "end":
+        case "give":
+        case "leave":
+        case "take":
           if (rank !== undefined && ready.has(rank)) group.receive(rank, message);
       }
     });

@@ -4,8 +4,8 @@ import type { TensorData } from "../../contract/tensor.ts";
 import { getType, type Graph, type GraphNode, type NamedValue, type Value } from "../../engine/ir/graph.ts";
 import { type Literal, withLazyStorage } from "../../engine/ir/literal.ts";
 import type { Collective, RankPart, RankStep, RankWeight } from "./rank-part.ts";
-import { localShape, type Sharding, shardingKey, sliceAxis, type Split, whole } from "./sharding.ts";
-import type { Placement } from "./sharding-rules.ts";
+import { localShape, type Sharding, shardingKey, sliceAxis, type Split, replicated } from "./sharding.ts";
+import type { NodePlacement } from "./sharding-rules.ts";
 
 /** A value as one rank has it. */
 interface LocalValue {
@@ -43,18 +43,18 @@ export class PartBuilder {
   /** Adds an input of the graph, which each rank has whole, and returns its name. */
   addInput(value: Value): string {
     const local: Value = { type: value.type };
-    this.#place(value, whole, { value: local, step: 0 });
+    this.#place(value, replicated, { value: local, step: 0 });
     return this.#name(local);
   }
 
   /** Adds a node. `placement`: undefined if each rank computes it whole. */
-  addNode(node: GraphNode, placement: Placement | undefined): void {
+  addNode(node: GraphNode, placement: NodePlacement | undefined): void {
     const { inputs, outputs } = node;
-    const given = inputs.map((value, index) => this.get(value, placement?.inputs[index] ?? whole));
+    const given = inputs.map((value, index) => this.get(value, placement?.inputs[index] ?? replicated));
     const step = Math.max(0, ...given.map((each) => each.step));
     this.#last = Math.max(this.#last, step);
     const results = outputs.map((value, index): Value => {
-      const sharding = placement?.outputs[index] ?? whole;
+      const sharding = placement?.outputs[index] ?? replicated;
       const { dataType, shape } = value.type;
       const local: Value = { type: { dataType, shape: localShape(shape, sharding, this.#rank) } };
       this.#place(value, sharding, { value: local, step });
@@ -74,13 +74,13 @@ export class PartBuilder {
     const placed = this.#values.get(value) ?? this.#placeConstant(value);
     const { sharding, forms } = placed;
     // A value that each rank has needs no exchange to belong to one.
-    const target = wanted.kind === "owned" && sharding.kind !== "owned" ? whole : wanted;
+    const target = wanted.kind === "owned" && sharding.kind !== "owned" ? replicated : wanted;
     const found = forms.get(shardingKey(target));
     if (found !== undefined) return found;
-    const form = target.kind === "split" ? this.#cut(value, this.get(value, whole), target) : this.#exchange(placed);
+    const form = target.kind === "split" ? this.#cut(value, this.get(value, replicated), target) : this.#exchange(placed);
     forms.set(shardingKey(target), form);
     // What one rank had, each has after the exchange.
-    if (target.kind !== "split") forms.set(shardingKey(whole), form);
+    if (target.kind !== "split") forms.set(shardingKey(replicated), form);
     return form;
   }
 
@@ -123,7 +123,7 @@ export class PartBuilder {
 
   #placeConstant(value: Value): PlacedValue {
     const literal = required(value.constant, "a value that no node defines");
-    return this.#place(value, whole, this.#constant(value, literal, whole));
+    return this.#place(value, replicated, this.#constant(value, literal, replicated));
   }
 
   #constant(of: Value, literal: Literal, sharding: Sharding): LocalValue {

@@ -5,8 +5,8 @@ import type { Graph, GraphNode, Value } from "../../engine/ir/graph.ts";
 import { byteSize } from "../../engine/ir/tensor-type.ts";
 import { PartBuilder } from "./part-builder.ts";
 import type { Parallelism, RankPart } from "./rank-part.ts";
-import { evenSplit, type Sharding, whole } from "./sharding.ts";
-import { type Placement, placeNode } from "./sharding-rules.ts";
+import { evenSplit, type Sharding, replicated } from "./sharding.ts";
+import { type NodePlacement, placeNode } from "./sharding-rules.ts";
 
 /** How a graph is divided. */
 export interface PartitionSettings {
@@ -41,7 +41,7 @@ export function partitionGraph(graph: Graph, settings: PartitionSettings): Parti
   };
 }
 
-type Placements = ReadonlyMap<GraphNode, Placement>;
+type Placements = ReadonlyMap<GraphNode, NodePlacement>;
 
 function placeParts(graph: Graph, { ranks, parallelism, batchAxes }: PartitionSettings): Placements {
   const splitsProducts = parallelism === "tensor-parallel";
@@ -51,9 +51,9 @@ function placeParts(graph: Graph, { ranks, parallelism, batchAxes }: PartitionSe
       const axis = batchAxes.get(name);
       if (axis !== undefined) shardings.set(value, evenSplit(axis, at(value.type.shape, axis), ranks));
     }
-  const placements = new Map<GraphNode, Placement>();
+  const placements = new Map<GraphNode, NodePlacement>();
   for (const node of graph.nodes) {
-    const given = node.inputs.map((value) => shardings.get(value) ?? whole);
+    const given = node.inputs.map((value) => shardings.get(value) ?? replicated);
     const placement = placeNode(node, { given, ranks, splitsProducts });
     if (placement === undefined) continue;
     placements.set(node, placement);
@@ -71,7 +71,7 @@ function placeStages(graph: Graph, ranks: number): Placements {
     return 1 + values.reduce((sum, { type }) => sum + byteSize(type), 0);
   });
   const total = costs.reduce((sum, cost) => sum + cost, 0);
-  const placements = new Map<GraphNode, Placement>();
+  const placements = new Map<GraphNode, NodePlacement>();
   let before = 0;
   for (const [index, node] of graph.nodes.entries()) {
     const cost = at(costs, index);
@@ -109,6 +109,6 @@ function describeNode({ operation: { kind }, inputs }: GraphNode): string {
 function buildPart(graph: Graph, placements: Placements, builder: PartBuilder): RankPart {
   const inputs = graph.inputs.map(({ name, value }) => ({ name, result: builder.addInput(value) }));
   for (const node of graph.nodes) builder.addNode(node, placements.get(node));
-  const outputs = graph.outputs.map(({ name, value }) => ({ name, value: builder.get(value, whole).value }));
+  const outputs = graph.outputs.map(({ name, value }) => ({ name, value: builder.get(value, replicated).value }));
   return builder.finish(inputs, outputs);
 }

@@ -8,7 +8,7 @@ import { type Literal, toLiteral, toNumbers, withLazyStorage, zeroLiteral } from
 import type { DeviceBuffer, DeviceGraph, ProgramDevice } from "../interface/program-backend.ts";
 import { contribute, type RankGroup } from "./rank-group.ts";
 import type { Collective, RankPart } from "./rank-part.ts";
-import { joinParts, localShape } from "./sharding.ts";
+import { joinShards, localShape } from "./sharding.ts";
 
 /** Opens a device of this rank with these weights. */
 export type OpenRankDevice = (weights: readonly Literal[]) => Promise<ProgramDevice>;
@@ -245,14 +245,14 @@ function byteLength({ dataType, shape }: ElementsType): number {
 
 function readTensor(bytes: Uint8Array, start: number, type: ElementsType): Tensor {
   const part = bytes.slice(start, start + byteLength(type)); // a copy begins where elements may
-  return { ...type, data: viewBytes(type.dataType as Exclude<DataType, "string">, part.buffer as ArrayBuffer) };
+  return { ...type, data: viewBytes(type.dataType as Exclude<DataType, "string">, part.buffer) };
 }
 
 function combine({ kind, type }: Collective, parts: readonly (Tensor | undefined)[]): Tensor {
   const given = parts.filter((part) => part !== undefined);
   if (kind.name === "copy") return at(given, 0);
   if (kind.name === "sum") return sumParts(given);
-  return joinParts(
+  return joinShards(
     given.map(({ data }) => data),
     kind.split,
     type,

@@ -1,4 +1,5 @@
 /** Programs on several ranks that are all in this process; their messages are copied as between processes. */
+import { isDeepStrictEqual } from "node:util";
 import { deserialize, serialize } from "node:v8";
 import { describe, expect, it } from "vitest";
 import type { Tensor, TensorMap } from "../../contract/tensor.ts";
@@ -80,8 +81,8 @@ async function compute({ program, sizes = {}, ranks = 1, parallelism }: Case): P
     );
     const run = async (): Promise<TensorMap> => await session.run(inputs, readSizes(program.inputs, inputs));
     const outputs = await run();
-    if (program.states.length === 0) expect(await run()).toEqual(outputs);
-    else await run();
+    const again = await run();
+    expect(program.states.length > 0 || isDeepStrictEqual(again, outputs)).toBe(true);
     return { outputs, states: await session.readStates(), evidence: session.evidence().join("\n") };
   } finally {
     await session.dispose();
@@ -105,7 +106,7 @@ const attention = defineProgram(({ input, weight, matMul, reshape, transpose, so
 });
 
 describe("data-parallel ranks", () => {
-  it.each([1, 2, 5, 8])("give the bits of one, for %i rows on two and three", async (rows) => {
+  it.each([1, 5])("give the bits of one, for %i rows on two and three", async (rows) => {
     const sizes = { rows, batch: rows };
     for (const program of [gatedMlp, attention]) {
       const { outputs } = await compute({ program, sizes });
@@ -147,6 +148,27 @@ describe("tensor-parallel ranks", () => {
   it("refuse a program without a product, by name", async () => {
     const program = defineProgram(({ input, relu }) => ({ y: relu(input("x", [4, 4])) }));
     await expect(compute({ program, ranks: 2 })).rejects.toThrow(/no matrix product can be divided: its first is/);
+  });
+});
+
+describe("an error within a run", () => {
+  it("is thrown on all ranks, which go on", async () => {
+    const program = defineProgram(({ input, weight, gather, matmul }) => ({
+      y: matmul(gather(weight("table", [4, 8]), input("ids", [2], "int64")), weight("w", [8, 8])),
+    }));
+    const weights = new Map(program.weights.map(({ name, ...type }, index) => [name, probeTensor(type, "signed", index)]));
+    const found = readRanks(program, { worldSize: 2, parallelism: "tensor-parallel" }, "latency", {});
+    const backend = rankedBackend(native, { ...(found as RankSettings), join: joinInProcess(2) });
+    const answers = new ReferenceAnswers(program, weights, {});
+    const settings = { program, weights, buckets: {}, mode: "latency", threads: 1, maxMemory: undefined, answers } as const;
+    const session = await ProgramSession.open(backend, settings);
+    const run = async (...ids: bigint[]): Promise<TensorMap> =>
+      await session.run({ ids: { dataType: "int64", shape: [2], data: BigInt64Array.from(ids) } }, new Map());
+    await session.prepare(new Map());
+    const before = await run(1n, 3n);
+    await expect(run(1n, 9n)).rejects.toThrow(/an index lies outside of its axis/);
+    expect(await run(1n, 3n)).toEqual(before);
+    await session.dispose();
   });
 });
 

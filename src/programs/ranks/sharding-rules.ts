@@ -6,10 +6,10 @@ import { at } from "../../contract/checked.ts";
 import { elementCount } from "../../contract/tensor.ts";
 import type { GraphNode } from "../../engine/ir/graph.ts";
 import type { Operation } from "../../engine/ir/operations.ts";
-import { evenSplit, localSize, type Sharding, type Split, whole } from "./sharding.ts";
+import { evenSplit, localSize, type Sharding, type Split, replicated } from "./sharding.ts";
 
 /** How one operation is computed on parts. */
-export interface Placement {
+export interface NodePlacement {
   /** How each operand must be divided. */
   readonly inputs: readonly Sharding[];
   /** How each result is divided. */
@@ -30,7 +30,7 @@ export interface RuleContext {
 type Shape = readonly number[];
 
 /** How a node is computed on parts. Undefined: each rank computes it whole. */
-export function placeNode(node: GraphNode, context: RuleContext): Placement | undefined {
+export function placeNode(node: GraphNode, context: RuleContext): NodePlacement | undefined {
   const { operation, inputs, outputs } = node;
   const shapes = inputs.map(({ type }) => type.shape);
   const result = outputs[0]?.type.shape ?? [];
@@ -41,13 +41,13 @@ export function placeNode(node: GraphNode, context: RuleContext): Placement | un
   const shape = at(shapes, index);
   const { axis } = split;
   /** The operands aligned at their last axes, as NumPy broadcasts them. */
-  const aligned = (operationOfRank?: (rank: number) => Operation): Placement | undefined =>
+  const aligned = (operationOfRank?: (rank: number) => Operation): NodePlacement | undefined =>
     align(shapes, result, { ...split, axis: axis + result.length - shape.length }, outputs.length, operationOfRank);
   /** The first operand alone is divided, and so are the results. */
-  const first = (outputAxis: number, operationOfRank?: (rank: number) => Operation): Placement | undefined =>
+  const first = (outputAxis: number, operationOfRank?: (rank: number) => Operation): NodePlacement | undefined =>
     index === 0
       ? {
-          inputs: shapes.map((_, each) => (each === 0 ? split : whole)),
+          inputs: shapes.map((_, each) => (each === 0 ? split : replicated)),
           outputs: outputs.map(() => ({ ...split, axis: outputAxis })),
           ...(operationOfRank === undefined ? {} : { operation: operationOfRank }),
         }
@@ -103,7 +103,7 @@ export function placeNode(node: GraphNode, context: RuleContext): Placement | un
     case "pad":
       return operation.before[axis] === 0 && operation.after[axis] === 0 ? first(axis) : undefined;
     case "gather": {
-      if (index === 1) return { inputs: [whole, split], outputs: [{ ...split, axis: operation.axis + axis }] };
+      if (index === 1) return { inputs: [replicated, split], outputs: [{ ...split, axis: operation.axis + axis }] };
       if (axis === operation.axis) return undefined;
       return first(axis < operation.axis ? axis : axis - 1 + (shapes[1]?.length ?? 0));
     }
@@ -135,13 +135,13 @@ function align(
   split: Split,
   outputs: number,
   operation?: (rank: number) => Operation,
-): Placement | undefined {
+): NodePlacement | undefined {
   const size = split.bounds.at(-1);
   if (result[split.axis] !== size) return undefined;
   return {
     inputs: shapes.map((shape) => {
       const own = split.axis - (result.length - shape.length);
-      return own >= 0 && shape[own] === size ? { ...split, axis: own } : whole;
+      return own >= 0 && shape[own] === size ? { ...split, axis: own } : replicated;
     }),
     outputs: Array.from({ length: outputs }, () => split),
     ...(operation === undefined ? {} : { operation }),
@@ -149,10 +149,10 @@ function align(
 }
 
 /** A product by weights with an epilogue, on a part of its rows. A residual, the last operand, has the shape of the result. */
-function placeRows({ operation, inputs, outputs }: GraphNode, split: Split): Placement {
+function placeRows({ operation, inputs, outputs }: GraphNode, split: Split): NodePlacement {
   const hasResidual = "residual" in operation && operation.residual !== "none";
   const isDivided = (index: number): boolean => index === 0 || (hasResidual && index === inputs.length - 1);
-  return { inputs: inputs.map((_, index) => (isDivided(index) ? split : whole)), outputs: outputs.map(() => split) };
+  return { inputs: inputs.map((_, index) => (isDivided(index) ? split : replicated)), outputs: outputs.map(() => split) };
 }
 
 /**
@@ -174,19 +174,19 @@ function reshapeSplit({ axis, bounds }: Split, from: Shape, to: Shape): Split | 
 function placeProduct(
   { inputs: [a, b], outputs }: GraphNode,
   { given, ranks, splitsProducts }: RuleContext,
-): Placement | undefined {
+): NodePlacement | undefined {
   const [one, other] = [a?.type.shape ?? [], b?.type.shape ?? []];
   const result = outputs[0]?.type.shape ?? [];
-  const [ofA = whole, ofB = whole] = given;
-  const columns = (bounds: readonly number[]): Placement => ({
-    inputs: [whole, { kind: "split", axis: other.length - 1, bounds }],
+  const [ofA = replicated, ofB = replicated] = given;
+  const columns = (bounds: readonly number[]): NodePlacement => ({
+    inputs: [replicated, { kind: "split", axis: other.length - 1, bounds }],
     outputs: [{ kind: "split", axis: result.length - 1, bounds }],
   });
-  const rows = (bounds: readonly number[]): Placement => ({
-    inputs: [{ kind: "split", axis: one.length - 2, bounds }, whole],
+  const rows = (bounds: readonly number[]): NodePlacement => ({
+    inputs: [{ kind: "split", axis: one.length - 2, bounds }, replicated],
     outputs: [{ kind: "split", axis: result.length - 2, bounds }],
   });
-  const sums = (bounds: readonly number[]): Placement | undefined =>
+  const sums = (bounds: readonly number[]): NodePlacement | undefined =>
     splitsProducts
       ? {
           inputs: [
@@ -196,7 +196,7 @@ function placeProduct(
           outputs: [{ kind: "partial" }],
         }
       : undefined;
-  const batches = (axis: number, bounds: readonly number[]): Placement | undefined =>
+  const batches = (axis: number, bounds: readonly number[]): NodePlacement | undefined =>
     align([one, other], result, { kind: "split", axis, bounds }, 1);
   if (ofA.kind === "split") {
     if (ofA.axis === one.length - 1) return sums(ofA.bounds);

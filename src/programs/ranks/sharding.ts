@@ -17,7 +17,7 @@ export type Sharding =
 export type Split = Extract<Sharding, { readonly kind: "split" }>;
 
 /** Each rank has all elements. */
-export const whole: Sharding = { kind: "whole" };
+export const replicated: Sharding = { kind: "whole" };
 
 /** Splits an axis with `size` indices: the ranks get equal numbers of them, and the first ones get one more where they do not divide. */
 export function evenSplit(axis: number, size: number, ranks: number): Split {
@@ -53,7 +53,7 @@ export function sliceAxis(literal: Literal, axis: number, start: number, end: nu
 }
 
 /** Joins the parts of all ranks along the axis of a split, in the order of the ranks. `shape`: of the joined tensor. Not for strings. */
-export function joinParts(
+export function joinShards(
   parts: readonly TensorData[],
   { axis, bounds }: Split,
   { dataType, shape }: Pick<Literal, "dataType" | "shape">,

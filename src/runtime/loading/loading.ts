@@ -18,7 +18,7 @@ import { type MemoryAmounts, estimateMemory } from "../selection/memory-budget.t
 import { toBackendSettings } from "../options/load-options.ts";
 import { type HostPolicy, selectHost } from "../selection/host-selection.ts";
 import type { Manifest, Variant } from "../../models/manifest.ts";
-import { type DividedPlacement, isDivided, type Placement } from "../../models/placement.ts";
+import { type DividedPlacement, isDivided, type ModelPlacement } from "../../models/placement.ts";
 import { type Candidate, type Decision, type Selected, makeDecision } from "../decision/decision.ts";
 import type { EligibleCandidate, CheckedCandidate } from "../selection/selection.ts";
 import { settingsFor } from "../selection/option-scope.ts";
@@ -48,7 +48,7 @@ export interface LoadingContext {
   /** The supervision of the host of a variant on a target. Default: none. */
   readonly supervise?: (target: Target, variant: Variant) => Supervision | undefined;
   /** How models are distributed over devices, whatever their manifests state. Default: what they state. */
-  readonly placement?: Placement | "one-device" | undefined;
+  readonly placement?: ModelPlacement | "one-device" | undefined;
   /** See `Platform.divideModels`. */
   readonly divide?: (backend: Backend, placement: DividedPlacement) => Promise<Backend>;
   /** Called before each attempt. */
@@ -69,7 +69,7 @@ export interface VerifiedModel {
   /** The memory that was booked for it: measured before, or estimated. */
   readonly need: MemoryAmounts;
   /** How it is distributed over devices; undefined: one device. */
-  readonly placement?: Placement | undefined;
+  readonly placement?: ModelPlacement | undefined;
   /** Loads the same variant once more, as a replica that runs in parallel: on the same target, or on another device of the same backend. */
   loadReplica(settings: UserLoadSettings, signal?: AbortSignal, device?: Device): Promise<HostedModel>;
   /** Estimated memory of a replica on another device. */

@@ -45,6 +45,8 @@ export class Batches {
   readonly #dispatch: Dispatch;
   /** By id, with the client whose batch it is. */
   readonly #running = new Map<string, { readonly owner: string; readonly ended: Promise<void> }>();
+  /** Batches that are being recorded, by id, with the client whose batch it is. */
+  readonly #creating = new Map<string, string>();
   /** Batches that are to run, by id, in the order of their creation, with the client whose batch it is. */
   readonly #waiting = new Map<string, string>();
   readonly #shutdown = new AbortController();
@@ -83,8 +85,13 @@ export class Batches {
       times: {},
       identity,
     };
-    await this.#records.save(batch);
-    await this.#records.prune(owner);
+    this.#creating.set(batch.id, owner);
+    try {
+      await this.#records.save(batch);
+      await this.#records.prune(owner);
+    } finally {
+      this.#creating.delete(batch.id);
+    }
     this.#start(batch);
     return batch;
   }
@@ -123,7 +130,11 @@ export class Batches {
   }
 
   #refuseTooMany(owner: string): void {
-    const owners = [...Array.from(this.#running.values(), (batch) => batch.owner), ...this.#waiting.values()];
+    const owners = [
+      ...Array.from(this.#running.values(), (batch) => batch.owner),
+      ...this.#waiting.values(),
+      ...this.#creating.values(),
+    ];
     if (owners.filter((other) => other === owner).length < maxUnfinished) return;
     throw new InferyardError("QUEUE_FULL", `${maxUnfinished} batches have not ended yet, which is the limit`, {
       remedy: "create the batch when one has ended, or put more requests in one",

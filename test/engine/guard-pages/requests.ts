@@ -311,7 +311,7 @@ function randomStrides(random: Random, shape: readonly number[]): readonly numbe
 function randomNorm(random: Random): GuardedRequest {
   const [rows, columns] = [random.size(30), random.size(600)];
   return {
-    kernel: norm({ rows, columns, epsilon: 1e-5, gamma: random.boolean(), beta: random.boolean() }),
+    kernel: norm({ rows, columns, epsilon: 1e-5, gamma: random.boolean(), beta: random.boolean(), isCentred: random.boolean() }),
     operands: floats({ x: rows * columns, gamma: columns, beta: columns, y: rows * columns }),
     outputs: ["y"],
   };

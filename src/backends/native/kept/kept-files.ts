@@ -54,7 +54,7 @@ export interface KeptModel {
 }
 
 /** What a model's plans depend on beside its file. */
-export interface PlanSettings {
+export interface KeptSettings {
   readonly identity: CodeIdentity;
   /** Level of machine code, or why there is none. */
   readonly machineCode: string;
@@ -97,7 +97,7 @@ function format(magic: string, extension: string): CodeFormat<KeptDescription> {
 }
 
 /** How a kept model is loaded. */
-export interface ModelLoader<Result> {
+export interface KeptModelLoader<Result> {
   /** `readWeights` reads the packed weights, in the order of the table. */
   load(model: KeptModel, readWeights: (target: Uint8Array) => void): Result;
   /** Gets what `load` made where the file is damaged. */
@@ -119,7 +119,7 @@ export class KeptFiles {
   }
 
   /** The files of a model. Undefined if its file cannot be opened. */
-  static of(folders: KeptFolders, { path, ...model }: ModelFiles, settings: PlanSettings): KeptFiles | undefined {
+  static of(folders: KeptFolders, { path, ...model }: ModelFiles, settings: KeptSettings): KeptFiles | undefined {
     const identity = fileIdentity(path);
     if (identity === undefined) return undefined;
     const { signal: _, ...options } = settings.options;
@@ -134,7 +134,7 @@ export class KeptFiles {
   }
 
   /** Returns what `load` makes of a model that was kept. Undefined if none was, or if it cannot be used. */
-  readModel<Result>({ load, ...handlers }: ModelLoader<Result>): Result | undefined {
+  readModel<Result>({ load, ...handlers }: KeptModelLoader<Result>): Result | undefined {
     return this.#folders.weights.loadParts(this.#key, {
       ...handlers,
       load: (_code, read) => {

@@ -24,7 +24,9 @@ import { PlanWriter } from "./plan-writer.ts";
 type KeptParts = GraphParts<GraphEngine, GraphFacts>;
 
 /** The kept plans of one model: to load it from, and to keep more. */
-export class ModelPlans {
+export type { ModelPlans };
+
+class ModelPlans {
   readonly #files: KeptFiles;
   readonly #file: ModelFiles;
   readonly #options: NativeLoadOptions;
@@ -90,7 +92,10 @@ export class ModelPlans {
     }: Pick<ConstructorParameters<typeof RestoredModel>[0], "readWeights" | "machineCode"> & { readonly held: HeldFiles },
   ): RestoredModel {
     const { threads, replica, maxRunMemory } = this.#options;
-    const passed = this.#passedChecks();
+    // Code is used only where all that it computes was found right: the record may have been discarded since.
+    const identity = codeIdentityOf(this.#state);
+    const record = identity && openCheckRecord?.(identity);
+    const passed = new Set(record?.names);
     const findPlan = (inputTypes: string): KeptPlan | undefined => {
       const plan = this.#files.readPlan(kept, inputTypes);
       return plan?.checks.every((check) => passed.has(check)) === true ? plan : undefined;
@@ -100,20 +105,15 @@ export class ModelPlans {
       readWeights,
       machineCode,
       findPlan,
-      openEngine: (slot) => this.#openEngine(slot, held),
+      checkedSince: record?.since,
+      openEngine: (slot, use) => this.#openEngine(slot, held, use),
       ...(threads === undefined || spawnThread === undefined ? {} : { threads, spawnThread }),
       ...(replica === undefined ? {} : { replica: { replicaIds: new Int32Array(replica.liveReplicas), index: replica.index } }),
       ...omitUndefined({ maxRunBytes: maxRunMemory, openDiscard: openPageDiscard }),
     });
   }
 
-  /** Code is used only where all that it computes was found right: the record may have been discarded since. */
-  #passedChecks(): ReadonlySet<string> {
-    const identity = codeIdentityOf(this.#state);
-    return new Set(identity === undefined ? [] : openCheckRecord?.(identity).names);
-  }
-
-  async #openEngine(slot: EngineReplica, held: HeldFiles): Promise<EngineModel> {
+  async #openEngine(slot: EngineReplica, held: HeldFiles, use: (engine: EngineModel) => Promise<void>): Promise<EngineModel> {
     held.check();
     const [{ createEngine }, { OpenModelFiles }, { withOpenGraph }] = await Promise.all([
       import("../create-engine.ts"),
@@ -121,9 +121,12 @@ export class ModelPlans {
       import("../../graphs/open-graph.ts"),
     ]);
     const { signal: _, ...options } = this.#options; // the signal of the load has no meaning for a later run
-    const use = (graph: OpenGraph): Promise<EngineModel> =>
-      createEngine(graph, { ...options, isUnprepared: true }, this.#state, { slot, keepsPlans: true });
-    return await withOpenGraph(this.#file, options, use, new OpenModelFiles(held.take()));
+    const create = async (graph: OpenGraph): Promise<EngineModel> => {
+      const engine = await createEngine(graph, { ...options, isUnprepared: true }, this.#state, { slot, keepsPlans: true });
+      await use(engine);
+      return engine;
+    };
+    return await withOpenGraph(this.#file, options, create, new OpenModelFiles(held.take()));
   }
 
   #parts(restored: RestoredModel, kept: KeptModel, held: HeldFiles): KeptParts {
@@ -148,6 +151,9 @@ export class ModelPlans {
     return { ...parts, graph, engine: new KeepingEngine(engine, { writer, notes, computing: () => engine }) };
   }
 }
+
+/** See `ModelPlans.of`. Undefined in a page, which keeps no plans. */
+export const openModelPlans: typeof ModelPlans.of | undefined = (...given) => ModelPlans.of(...given);
 
 /** The files of a restored model, open until the engine has read them: another process may delete them meanwhile. */
 class HeldFiles {

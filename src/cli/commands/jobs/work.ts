@@ -7,12 +7,18 @@ import { withSession } from "../../session.ts";
 import type { Terminal } from "../../terminal.ts";
 import { openJobs, queueAddress } from "./job-folder.ts";
 
+/** Time that a worker has to finish its chunk once the `jobs run` that started it has ended, in milliseconds. */
+const maxLeftMs = 10_000;
+
 /** `jobs work`: works until a signal, or until the `jobs run` ends that started it. */
 export async function workCommand(flags: { readonly redis?: string }, terminal: Terminal): Promise<void> {
   terminal.runUntilSignal?.();
   const stop = new AbortController();
   addAbortListener(terminal.signal, () => stop.abort());
-  process.once("disconnect", () => stop.abort());
+  process.once("disconnect", () => {
+    stop.abort();
+    setTimeout(() => process.exit(), maxLeftMs).unref(); // whatever a connection to a server that is away still waits for
+  });
   const queue = await openWorkerQueue(queueAddress(openJobs(terminal), flags.redis, terminal));
   const never = new AbortController().signal;
   const tell = (activity: WorkerActivity): void => {

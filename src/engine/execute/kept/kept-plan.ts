@@ -63,7 +63,7 @@ export interface KeptExecutable {
 
 /** A plan of a whole model for inputs of certain types. */
 export interface KeptPlan extends KeptExecutable {
-  /** Types of the inputs, as `describeInputs` tells them. */
+  /** Types of the inputs, as `describeInputTypes` tells them. */
   readonly inputTypes: string;
   /** Names of the model's inputs, in the order of the graph's inputs. */
   readonly inputNames: readonly string[];
@@ -86,7 +86,7 @@ export interface KeptWeightsTable {
 }
 
 /** Equal texts mean that a plan fits the inputs: their names, data types and shapes, whatever their order. */
-export function describeInputs(inputs: readonly (readonly [name: string, type: TensorType])[]): string {
+export function describeInputTypes(inputs: readonly (readonly [name: string, type: TensorType])[]): string {
   const described = inputs.map(([name, { dataType, shape }]) => `${JSON.stringify(name)}: ${dataType}[${shape.join(",")}]`);
   return described.toSorted().join("; ");
 }

@@ -11,7 +11,7 @@ import type { CompiledGraph } from "../graph-compiler.ts";
 import type { CountedStep } from "../executable.ts";
 import type { Segment } from "../segments/segment.ts";
 import { keepExecutable, keepInterface, keepOrReason } from "./keep-plan.ts";
-import { describeInputs, type KeptKernels, type KeptPlan, type KeptWeightsTable } from "./kept-plan.ts";
+import { describeInputTypes, type KeptKernels, type KeptPlan, type KeptWeightsTable } from "./kept-plan.ts";
 
 /** Plans that are collected of one model in a process. */
 const maxPlans = 16;
@@ -74,7 +74,9 @@ export class PlanKeeper {
         compiledWith: (key) => this.#kernels.get(key),
       }),
       ...keepInterface(traced),
-      inputTypes: describeInputs([...traced.inputs].flatMap(([name, value]) => (isTensor(value) ? [[name, value.type]] : []))),
+      inputTypes: describeInputTypes(
+        [...traced.inputs].flatMap(([name, value]) => (isTensor(value) ? [[name, value.type]] : [])),
+      ),
       // As `SegmentTree` checks it.
       runBytes:
         segment.arenaBytes +

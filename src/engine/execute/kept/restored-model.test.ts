@@ -8,7 +8,7 @@ import { onnxSource } from "../../onnx/trace-model.ts";
 import { readOnnxModel } from "../../onnx/read-model.ts";
 import { EngineModel } from "../engine-model.ts";
 import type { EngineReplica } from "../engine-replicas.ts";
-import { describeInputs, type KeptPlan, type KeptWeightsTable } from "./kept-plan.ts";
+import { describeInputTypes, type KeptPlan, type KeptWeightsTable } from "./kept-plan.ts";
 import { RestoredModel, type RestoredModelSettings } from "./restored-model.ts";
 
 const width = 96;
@@ -78,9 +78,11 @@ function restore(left: Awaited<ReturnType<typeof leave>>, settings: Partial<Rest
     table: left.table,
     readWeights: (target) => target.set(weights.next().value!),
     findPlan: (types) => left.plans.find(({ inputTypes }) => inputTypes === types),
-    openEngine: async (replica) => {
+    openEngine: async (replica, use) => {
       result.opened += 1;
-      return open(replica);
+      const engine = open(replica);
+      await use(engine);
+      return engine;
     },
     machineCode: "this test has none",
     ...settings,
@@ -124,8 +126,8 @@ describe("a restored model", () => {
     expect(made.restored.bytes - before).toBeLessThan(2 * width * width * 4);
     // Its new plans fit the weights that it was restored with.
     expect(made.restored.engine!.takePlans()!.plans.map(({ inputTypes }) => inputTypes)).toEqual([
-      describeInputs([["x", { dataType: "float32", shape: [5, width] }]]),
-      describeInputs([["x", { dataType: "float32", shape: [3, width] }]]),
+      describeInputTypes([["x", { dataType: "float32", shape: [5, width] }]]),
+      describeInputTypes([["x", { dataType: "float32", shape: [3, width] }]]),
     ]);
     await made.restored.dispose();
     await engine.dispose();
@@ -156,6 +158,16 @@ describe("a restored model", () => {
     await expect(restored.run(rows(3))).rejects.toMatchObject({ code: "LIMIT_EXCEEDED" });
     await expect(restored.run(rows(3), { signal: AbortSignal.abort() })).rejects.toMatchObject({ code: "ABORTED" });
     await restored.dispose();
+  });
+
+  it("goes on after a run that opened the engine has failed", async () => {
+    const { restored } = restore(await leave([3]));
+    const wrong = { x: { dataType: "float32", shape: [5, width + 1], data: floats(5 * (width + 1), 11) } } as const;
+    await expect(restored.run(wrong)).rejects.toMatchObject({ code: "MODEL_UNSUPPORTED" });
+    const engine = open();
+    expect(await restored.run(rows(5))).toEqual(await engine.run(rows(5)));
+    await restored.dispose();
+    await engine.dispose();
   });
 
   it("whose weights cannot be read is not made", async () => {

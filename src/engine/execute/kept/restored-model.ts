@@ -23,20 +23,26 @@ import type { EngineRunOptions } from "../compiled-model.ts";
 import type { EngineModel } from "../engine-model.ts";
 import type { EngineReplica, SharedEngineState } from "../engine-replicas.ts";
 import { Executable, type RunnablePlan } from "../executable.ts";
+import { describeChecks, functionOf } from "../kernel-checks/machine-checks.ts";
 import { runTooLarge, type StepCounts } from "../segments/model-run.ts";
 import { YieldPolicy } from "../yield-policy.ts";
-import { describeInputs, type KeptKernels, type KeptPlace, type KeptPlan, type KeptWeightsTable } from "./kept-plan.ts";
+import { describeInputTypes, type KeptKernels, type KeptPlace, type KeptPlan, type KeptWeightsTable } from "./kept-plan.ts";
 
 /** What a restored model is made of. */
 export interface RestoredModelSettings {
   readonly table: KeptWeightsTable;
   /** Reads the next packed weights of the table into `target`. Called once for each, in order; throws where that fails. */
   readWeights(target: Uint8Array): void;
-  /** The plan for inputs of these types, as `describeInputs` tells them; undefined if there is none that can be used. */
+  /** The plan for inputs of these types, as `describeInputTypes` tells them; undefined if there is none that can be used. */
   findPlan(inputTypes: string): KeptPlan | undefined;
-  /** Opens the engine, whose replica slot and state are given, for inputs without a plan. */
-  openEngine(replica: EngineReplica): Promise<EngineModel>;
+  /**
+   * Opens the engine, whose replica slot and state are given, for inputs without a plan. Waits for `use`, which does not throw, before the files of the model are closed: weights that the
+   * engine finds packed need not be read.
+   */
+  openEngine(replica: EngineReplica, use: (engine: EngineModel) => Promise<void>): Promise<EngineModel>;
   readonly machineCode: MachineCode | string;
+  /** Time of the first of the checks that passed, ISO 8601. Default: not known. */
+  readonly checkedSince?: string | undefined;
   /** See `EngineSettings`. */
   readonly threads?: number;
   spawnThread?(): ThreadHandle;
@@ -131,9 +137,15 @@ export class RestoredModel {
   async run(inputs: TensorMap, options: EngineRunOptions = {}): Promise<TensorMap> {
     return await this.#mutex.runExclusive(async () => {
       throwIfAborted(options.signal);
-      const plan = this.#engine === undefined ? this.#restore(describeInputs(Object.entries(inputs))) : undefined;
+      const plan = this.#engine === undefined ? this.#restore(describeInputTypes(Object.entries(inputs))) : undefined;
       if (plan !== undefined) return await this.#runPlan(plan, inputs, options);
-      return await (await this.#openEngine()).run(inputs, options);
+      if (this.#engine !== undefined) return await this.#engine.run(inputs, options);
+      let outcome: PromiseSettledResult<TensorMap> | undefined;
+      await this.#openEngine(async (engine) => {
+        [outcome] = await Promise.allSettled([engine.run(inputs, options)]);
+      });
+      if (outcome?.status === "fulfilled") return outcome.value;
+      throw outcome?.reason;
     });
   }
 
@@ -236,17 +248,20 @@ export class RestoredModel {
     }
   }
 
-  async #openEngine(): Promise<EngineModel> {
-    if (this.#engine !== undefined) return this.#engine;
+  /** Opens the engine, which takes over from here. */
+  async #openEngine(use: (engine: EngineModel) => Promise<void>): Promise<void> {
     const from = this.#share();
     const { replicaIds, index } = this.#replica;
     // In a group of replicas the engine takes the slot of this model, otherwise the second slot.
-    this.#engine = await this.#settings.openEngine({ replicaIds, index: this.isSharing ? index : 1, from });
-    this.#plans.clear();
-    await this.#threads.end();
-    this.#freeMachineCode();
-    if (!this.isSharing) this.#memory.close(); // the weights stay, which both share
-    return this.#engine;
+    const slot = { replicaIds, index: this.isSharing ? index : 1, from };
+    await this.#settings.openEngine(slot, async (engine) => {
+      this.#engine = engine;
+      this.#plans.clear();
+      await this.#threads.end();
+      this.#freeMachineCode();
+      if (!this.isSharing) this.#memory.close(); // the weights stay, which both share
+      await use(engine);
+    });
   }
 
   #share(): SharedEngineState {
@@ -284,6 +299,7 @@ export class RestoredModel {
   /** Facts about the code, as sentences without a full stop. */
   describeCode(): readonly string[] {
     if (this.#engine !== undefined) return this.#engine.describeCode();
+    const functions = new Set([...this.#checks].map(functionOf));
     const { machineCode } = this.#settings;
     const { size } = this.#machineKernels;
     const machine =
@@ -291,9 +307,9 @@ export class RestoredModel {
         ? `machine code: none, WebAssembly computes all kernels: ${machineCode}`
         : `machine code: ${size} of ${this.#kernels.size} kernels, up to ${machineCode.level}, ${size} of them from the cache on disk`;
     return [
-      `plans and packed weights: from the cache on disk`,
-      `kernel checks: ${this.#checks.size} functions agreed with the interpreter when the plans were made`,
+      `kernel checks: ${describeChecks(functions.size, functions.size, this.#settings.checkedSince)}`,
       machine,
+      "plans and packed weights: from the cache on disk",
     ];
   }
 }

@@ -20,7 +20,7 @@ import { elementwiseFunctions } from "./elementwise-functions.ts";
 import type { CheckCase } from "./case-builder.ts";
 import { knownAnswerCases } from "./known-answer-cases.ts";
 import { casesOfFamily, checkedFamilies, elementwiseCases, type MadeCases, sampleFamilies } from "./check-cases.ts";
-import { MachineChecks, isMachineName } from "./machine-checks.ts";
+import { MachineChecks, describeChecks, functionOf, isMachineName } from "./machine-checks.ts";
 import type { PassedChecks } from "./passed-checks.ts";
 import { runCases } from "./run-cases.ts";
 
@@ -66,6 +66,8 @@ export class KernelChecks {
   readonly #passed: PassedChecks | undefined;
   /** Functions that passed in an earlier process and were not checked in this one. */
   readonly #remembered: Set<string>;
+  /** Those of them that passed as machine code. */
+  readonly #rememberedMachine: ReadonlySet<string>;
   /** Functions that passed in this process and that `#passed` was not told of. */
   #news: string[] = [];
   readonly #machineChecks: MachineChecks;
@@ -87,6 +89,7 @@ export class KernelChecks {
     const names = passed?.names ?? [];
     this.#machineChecks = new MachineChecks(names);
     this.#remembered = new Set(names.filter((name) => !name.startsWith(interpreterPrefix) && !isMachineName(name)));
+    this.#rememberedMachine = new Set(names.filter(isMachineName).map(functionOf));
     for (const name of this.#remembered) this.#results.set(name, undefined);
     for (const name of names)
       if (name.startsWith(interpreterPrefix)) this.#operations.set(name.slice(interpreterPrefix.length), undefined);
@@ -224,10 +227,8 @@ export class KernelChecks {
    * with the interpreter (9 remembered from 2026-11-26)".
    */
   describe(names: readonly string[]): string {
-    const remembered = names.filter((name) => this.#remembered.has(name)).length;
-    const since = this.#passed?.since?.slice(0, "2026-11-26".length);
-    const note = remembered === 0 || since === undefined ? "" : ` (${remembered} remembered from ${since})`;
-    return `${names.length} functions of generated code agree with the interpreter${note}`;
+    const remembered = names.filter((name) => this.#remembered.has(name) || this.#rememberedMachine.has(name)).length;
+    return describeChecks(names.length, remembered, this.#passed?.since);
   }
 
   /**

@@ -60,7 +60,8 @@ function checkParts(bytes: Buffer, contentType: string): void {
   for (let at = bytes.indexOf(boundary); at !== -1; at = bytes.indexOf(boundary, at + boundary.length)) {
     const isLate = parts === 0 && at > maxHeaderBytes;
     parts += 1;
-    if (parts > maxParts + 1) throw new InferyardError("LIMIT_EXCEEDED", `the form has more than ${maxParts} parts, which is the limit`); // the last delimiter begins none
+    if (parts > maxParts + 1)
+      throw new InferyardError("LIMIT_EXCEEDED", `the form has more than ${maxParts} parts, which is the limit`); // the last delimiter begins none
     const head = bytes.subarray(at, at + maxHeaderBytes);
     if (isLate || (head.length === maxHeaderBytes && !head.includes("\r\n\r\n")))
       throw new InferyardError("LIMIT_EXCEEDED", `the header of a part of the form is longer than ${maxHeaderBytes} bytes`);

@@ -9,7 +9,6 @@ import type { BodyReservation } from "./body-budget.ts";
 import { type JsonLimits, countJsonValues } from "./json-limits.ts";
 import type { LargeBodyQueue } from "./large-body-queue.ts";
 import type { ServerSettings } from "../../server-settings.ts";
-import type { Env } from "../context.ts";
 import { decompress, isCompressed } from "./content-encoding.ts";
 import { decodeUtf8 } from "./utf8.ts";
 
@@ -49,16 +48,21 @@ export function bodyLimits(settings: ServerSettings): BodyLimits {
   return { bytes, jsonBytes: Math.min(bytes, maxJsonBytes), json };
 }
 
+/** The part of a request's context that reading its body needs. */
+interface RequestContext extends Pick<Context, "req"> {
+  readonly env?: { readonly closeAfterResponse?: (() => void) | undefined };
+}
+
 /** The body of one request. It is read at most once. */
 export class RequestBody {
-  readonly #context: Pick<Context<Env>, "req" | "env">;
+  readonly #context: RequestContext;
   readonly #limits: BodyLimits;
   readonly #reservation: BodyReservation;
   readonly #largeBodies: LargeBodyQueue;
   #text: Promise<string> | undefined;
   #bytes: Promise<Uint8Array<ArrayBuffer>> | undefined;
 
-  constructor(context: Pick<Context<Env>, "req" | "env">, limits: BodyLimits, reservation: BodyReservation, largeBodies: LargeBodyQueue) {
+  constructor(context: RequestContext, limits: BodyLimits, reservation: BodyReservation, largeBodies: LargeBodyQueue) {
     this.#largeBodies = largeBodies;
     this.#context = context;
     this.#limits = limits;
@@ -75,6 +79,11 @@ export class RequestBody {
     this.#text ??=
       this.#bytes === undefined ? this.#read(true).then((bytes) => this.#json(bytes)) : this.#textOfBytes(this.#bytes);
     return this.#text;
+  }
+
+  /** Waits until a JSON text of this length may be parsed: large ones one at a time. The caller parses it before it awaits anything else. */
+  waitToParse(characters: number): Promise<void> | undefined {
+    return this.#largeBodies.wait(characters);
   }
 
   /** The whole body. */
