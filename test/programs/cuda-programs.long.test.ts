@@ -18,7 +18,8 @@ import { compileEmulatedCuda, type EmulatedCuda, needsEmulator } from "./fixture
 const integers = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "bool"] as const;
 const dataTypes = ["float32", "float64", "float16", "bfloat16", ...integers] as const;
 /** One operator of each kind of kernel. */
-const sampledOperators = /^(?:gemm|softmax|layerNormalization|reduceSum|topK|scatterElements|conv|attention|gatherND|cast|pad) /;
+const sampledOperators =
+  /^(?:gemm|softmax|layerNormalization|rmsNormalization|reduceSum|topK|scatterElements|conv|attention|gatherND|cast|pad) /;
 
 interface Golden {
   readonly sizes: Readonly<Record<string, number>>;

@@ -6,7 +6,7 @@ import type { OperationKind } from "../../../../engine/ir/operations.ts";
 import { printElements } from "./print-elements.ts";
 import { isAlias, printConcat, printGather, printPad, printScatter, printView } from "./print-movement.ts";
 import { printProduct } from "./print-products.ts";
-import { printArg, printCumulative, printLayerNorm, printReduce, printSoftmax, printTopK } from "./print-rows.ts";
+import { printArg, printCumulative, printNorm, printReduce, printSoftmax, printTopK } from "./print-rows.ts";
 import { printConvolution, printPool } from "./print-windows.ts";
 import { type DeviceStep, CudaSource } from "./cuda-source.ts";
 
@@ -33,7 +33,8 @@ const printers: Readonly<Partial<Record<OperationKind, Printer>>> = {
   elementwise: printElements,
   reduce: printReduce,
   softmax: printSoftmax,
-  "layer-norm": printLayerNorm,
+  "layer-norm": printNorm,
+  "rms-norm": printNorm,
   arg: printArg,
   cumulative: printCumulative,
   "top-k": printTopK,

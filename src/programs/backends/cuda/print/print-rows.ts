@@ -141,8 +141,8 @@ export function printSoftmax(text: CudaSource, { operation, inputs, outputs }: N
   );
 }
 
-/** Prints `layer-norm`, with the variance as the mean of squared differences from the mean. */
-export function printLayerNorm(text: CudaSource, { operation, inputs, outputs }: NodeOf<"layer-norm">): void {
+/** Prints `layer-norm`, with the variance as the mean of squared differences from the mean, and `rms-norm`, which subtracts no mean. */
+export function printNorm(text: CudaSource, { operation, inputs, outputs }: NodeOf<"layer-norm" | "rms-norm">): void {
   const [x, y] = [at(inputs, 0), at(outputs, 0)];
   const { shape, dataType } = x.type;
   const { computed } = cType(dataType);
@@ -154,7 +154,8 @@ export function printLayerNorm(text: CudaSource, { operation, inputs, outputs }:
     if (value === undefined) return undefined;
     return loaded(value.type.dataType, `s${index}[${offsetCode("at", shape, broadcastStrides(value.type.shape, shape))}]`);
   };
-  const value = `(${loaded(dataType, "x[at]")} - mean)`;
+  const hasMean = operation.kind === "layer-norm";
+  const value = hasMean ? `(${loaded(dataType, "x[at]")} - mean)` : loaded(dataType, "x[at]");
   const [scale, shift] = [operand(1), operand(2)];
   const result = `${value} * factor${scale === undefined ? "" : ` * ${scale}`}${shift === undefined ? "" : ` + ${shift}`}`;
   const count = numberCode(dataType, length);
@@ -164,16 +165,19 @@ export function printLayerNorm(text: CudaSource, { operation, inputs, outputs }:
     `  ${statement}`,
     "}",
   ];
+  const mean = [
+    `${computed} mean = 0;`,
+    ...loop(`mean += ${loaded(dataType, "x[at]")};`),
+    ...combineLanes("mean", computed, threads, "sum"),
+    `mean /= ${count};`,
+  ];
   text.rows(
     elementCount(shape.slice(0, operation.axis)),
     threads,
     reads,
     [{ value: y, name: "y" }],
     [
-      `${computed} mean = 0;`,
-      ...loop(`mean += ${loaded(dataType, "x[at]")};`),
-      ...combineLanes("mean", computed, threads, "sum"),
-      `mean /= ${count};`,
+      ...(hasMean ? mean : []),
       `${computed} squares = 0;`,
       ...loop(`squares += ${value} * ${value};`),
       ...combineLanes("squares", computed, threads, "sum"),
