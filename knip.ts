@@ -31,6 +31,7 @@ const config: KnipConfig = {
     "chroot",
     "dpkg",
     "gcc",
+    "g++",
     "go",
     "helm",
     "java",

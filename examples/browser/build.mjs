@@ -1,4 +1,4 @@
-// Builds the example page: one bundle, the worker's program beside it, and what no bundle can hold.
+// Builds the example page and the playground: one bundle, the worker's program beside it, and what no bundle can hold.
 // Run it from the repository after `npm run build`: node examples/browser/build.mjs [folder]
 import { cp, mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -11,7 +11,7 @@ const here = dirname(fileURLToPath(import.meta.url));
 export async function buildPage(folder, program = join(here, "main.mjs")) {
   await mkdir(folder, { recursive: true });
   const { metafile } = await build({
-    entryPoints: { page: program, "inferyard-worker": "inferyard/browser/worker" },
+    entryPoints: { page: program, playground: join(here, "playground.mjs"), "inferyard-worker": "inferyard/browser/worker" },
     outdir: folder,
     bundle: true,
     splitting: true,
@@ -28,7 +28,8 @@ export async function buildPage(folder, program = join(here, "main.mjs")) {
   for (const name of ["ort-wasm-simd-threaded.mjs", "ort-wasm-simd-threaded.wasm"])
     await cp(join(engine, name), join(folder, name));
   await cp(join(inferyard, "builtin"), join(folder, "builtin"), { recursive: true });
-  for (const file of ["index.html", "page.css", "microphone-worklet.js"]) await cp(join(here, file), join(folder, file));
+  for (const file of ["index.html", "playground.html", "page.css", "microphone-worklet.js"])
+    await cp(join(here, file), join(folder, file));
   return metafile;
 }
 

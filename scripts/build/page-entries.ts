@@ -3,6 +3,7 @@
 /** The modules of a page: name in `dist/browser/`, and source. */
 export const pageEntries: Readonly<Record<string, string>> = {
   inferyard: "src/api/browser/index.ts",
+  program: "src/composition/browser/program.ts",
   "inferyard-worker": "src/composition/browser/inferyard-worker.ts",
 };
 
@@ -12,6 +13,10 @@ export const pageReplacements: Readonly<Record<string, string>> = {
   "src/api/create-runtime.ts": "src/api/browser/create-runtime.ts",
   "src/engine/codegen/wasm/v8-flags.ts": "src/platform/browser/v8-flags.ts",
   "src/engine/threads/spawn-thread.ts": "src/platform/browser/spawn-thread.ts",
+  "src/platform/node/machine-memory.ts": "src/platform/browser/machine-memory.ts",
+  "src/programs/backends/standard-program-backends.ts": "src/composition/browser/program-backends.ts",
+  "src/programs/ranks/rank-device.ts": "src/composition/browser/program-ranks.ts",
+  "src/programs/ranks/rank-options.ts": "src/composition/browser/program-ranks.ts",
   "src/platform/node/files.ts": "src/platform/browser/files.ts",
   "src/models/aimod/read-package.ts": "src/composition/browser/read-package.ts",
   "src/models/reference/resolve-reference.ts": "src/composition/browser/reference.ts",

@@ -30,9 +30,16 @@ describe("the public paths", () => {
         },
       ]),
     );
+    const program = { types: declarations(pageEntries["program"]!), default: "./dist/browser/program.js" };
     const worker = { types: declarations(pageEntries["inferyard-worker"]!), default: "./dist/browser/inferyard-worker.js" };
     const data = { "./schemas/*": "./schemas/*", "./package.json": "./package.json" };
-    expect(exports).toEqual({ ...expected, "./browser": page, "./browser/worker": worker, ...data });
+    expect(exports).toEqual({
+      ...expected,
+      "./browser": page,
+      "./browser/program": program,
+      "./browser/worker": worker,
+      ...data,
+    });
   });
 
   it("are the sources in the type check", () => {
@@ -44,6 +51,7 @@ describe("the public paths", () => {
     expect(compilerOptions.paths).toEqual({
       ...Object.fromEntries(expected),
       "inferyard/browser": [`./${pageEntries["inferyard"]}`],
+      "inferyard/browser/program": [`./${pageEntries["program"]}`],
     });
   });
 });

@@ -7,7 +7,7 @@ import { ForeignFunctions } from "../../src/libraries/ffi/index.ts";
 import { fuseForCuda } from "../../src/programs/backends/cuda/cuda-device.ts";
 import { findCuda } from "../../src/programs/backends/cuda/find-cuda.ts";
 import { Nvrtc } from "../../src/programs/backends/cuda/nvrtc.ts";
-import { printGraph } from "../../src/programs/backends/cuda/print/print-graph.ts";
+import { printCudaGraph } from "../../src/programs/backends/cuda/print/print-cuda-graph.ts";
 import { traceProgram } from "../../src/programs/definition/trace-program.ts";
 import { compileProgram, cudaPrograms, defineProgram, ProgramBackends } from "../../src/programs/index.ts";
 import { programBackendCases } from "../../src/testing/index.ts";
@@ -18,7 +18,8 @@ import { compileEmulatedCuda, type EmulatedCuda, needsEmulator } from "./fixture
 const integers = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "bool"] as const;
 const dataTypes = ["float32", "float64", "float16", "bfloat16", ...integers] as const;
 /** One operator of each kind of kernel. */
-const sampledOperators = /^(?:gemm|softmax|layerNormalization|reduceSum|topK|scatterElements|conv|attention|gatherND|cast|pad) /;
+const sampledOperators =
+  /^(?:gemm|softmax|layerNormalization|rmsNormalization|reduceSum|topK|scatterElements|conv|attention|gatherND|cast|pad) /;
 
 interface Golden {
   readonly sizes: Readonly<Record<string, number>>;
@@ -91,7 +92,7 @@ describe.skipIf(path === undefined)(`NVRTC${why}`, () => {
       });
       const weights = new Map(program.weights.map(({ name, dataType, shape }) => [name, zeroLiteral(dataType, shape)]));
       const { graph } = traceProgram(program, program.open(), { sizes: program.exampleSizes, weights, backend: "cuda" });
-      const { source } = printGraph(fuseForCuda(graph), { hasCublas: false });
+      const { source } = printCudaGraph(fuseForCuda(graph), { hasCublas: false });
       const code = nvrtc.compile(source, [80, 89, 90][index % 3] ?? 90);
       expect([...code.subarray(0, 4)]).toEqual([0x7f, 0x45, 0x4c, 0x46]); // an ELF file
     }

@@ -18,6 +18,13 @@ import type * as x64 from "../../engine/codegen/x64/index.ts";
 import type * as browserPagePictures from "./page-pictures.ts";
 import type * as browserPageDiscard from "./page-discard.ts";
 import type * as browserOnnxruntimeWeb from "./onnxruntime-web.ts";
+import type * as browserMemory from "../../platform/browser/machine-memory.ts";
+import type * as nodeMemory from "../../platform/node/machine-memory.ts";
+import type * as programBackends from "../../programs/backends/standard-program-backends.ts";
+import type * as browserProgramBackends from "./program-backends.ts";
+import type * as rankDevice from "../../programs/ranks/rank-device.ts";
+import type * as rankOptions from "../../programs/ranks/rank-options.ts";
+import type * as browserRanks from "./program-ranks.ts";
 import type * as browserPaths from "../../platform/browser/paths.ts";
 import type * as browserReadPackage from "./read-package.ts";
 import type * as browserReference from "./reference.ts";
@@ -46,6 +53,10 @@ interface Pairs {
   "src/backends/native/machine-code/machine-code.ts": [typeof nodeMachineCode, typeof browserMachineCode];
   "src/engine/codegen/x64/index.ts": [typeof x64, typeof browserKernelMachineCode];
   "src/backends/native/page-discard.ts": [typeof nodePageDiscard, typeof browserPageDiscard];
+  "src/platform/node/machine-memory.ts": [typeof nodeMemory, typeof browserMemory];
+  "src/programs/backends/standard-program-backends.ts": [typeof programBackends, typeof browserProgramBackends];
+  "src/programs/ranks/rank-device.ts": [typeof rankDevice, typeof browserRanks];
+  "src/programs/ranks/rank-options.ts": [typeof rankOptions, typeof browserRanks];
   "src/platform/node/paths.ts": [typeof nodePaths, typeof browserPaths];
   "src/processors/images/sharp.ts": [typeof imagesSharp, typeof browserPagePictures];
 }
@@ -64,6 +75,10 @@ const fits: { readonly [Original in keyof Pairs]: Pairs[Original][1] extends Pai
   "src/backends/native/machine-code/machine-code.ts": true,
   "src/engine/codegen/x64/index.ts": true,
   "src/backends/native/page-discard.ts": true,
+  "src/platform/node/machine-memory.ts": true,
+  "src/programs/backends/standard-program-backends.ts": true,
+  "src/programs/ranks/rank-device.ts": true,
+  "src/programs/ranks/rank-options.ts": true,
   "src/platform/node/paths.ts": true,
   "src/processors/images/sharp.ts": true,
 };

@@ -1,6 +1,4 @@
 /** The backend `native` of programs: kernels that the engine generates, in WebAssembly and in machine code. */
-import { readFileSync } from "node:fs";
-import { availableParallelism, freemem } from "node:os";
 import { InferyardError } from "../../contract/errors.ts";
 import type { Library, LoadOptions } from "../../contract/backend.ts";
 import type { DataType, Tensor, TensorMap } from "../../contract/tensor.ts";
@@ -18,6 +16,7 @@ import { detectWasmFeatures } from "../../engine/index.ts";
 import type { Graph } from "../../engine/ir/graph.ts";
 import { spawnThread } from "../../engine/threads/spawn-thread.ts";
 import { withoutMachineCode } from "../../kernels/kernel-ids.ts";
+import { freeMemoryBytes, lastLevelCacheBytes, processorCount } from "../../platform/node/machine-memory.ts";
 import { version } from "../../version.ts";
 import { HostBuffers } from "../interface/host-buffer.ts";
 import type {
@@ -86,7 +85,7 @@ export async function openEngineDevice(
   const features = detectWasmFeatures(enableRelaxedSimd);
   const found = probeEngine(qualifier, state);
   if (!found.isAvailable) throw new InferyardError("BACKEND_UNAVAILABLE", found.reason);
-  const count = threads ?? (mode === "throughput" ? 1 : availableParallelism());
+  const count = threads ?? (mode === "throughput" ? 1 : processorCount());
   const kernelChecks = kernelChecksOf(state);
   const compiler = new Compiler(weights, {
     features,
@@ -168,7 +167,7 @@ class NativeDevice implements ProgramDevice {
   }
 
   maxMemory(): number {
-    return Math.min(wasmMemoryBytes, freemem() + this.bytes);
+    return Math.min(wasmMemoryBytes, freeMemoryBytes() + this.bytes);
   }
 
   maxSharedMemory(): number | undefined {
@@ -196,17 +195,6 @@ class NativeDevice implements ProgramDevice {
 
   #refuseDisposed(): void {
     if (this.#isDisposed) throw new InferyardError("DISPOSED", "the device was disposed");
-  }
-}
-
-/** Bytes of the last level of cache of the first processor; undefined where the system does not tell. */
-function lastLevelCacheBytes(): number | undefined {
-  try {
-    const text = readFileSync("/sys/devices/system/cpu/cpu0/cache/index3/size", "latin1");
-    const kibibytes = /^(\d+)K$/m.exec(text)?.[1];
-    return kibibytes === undefined ? undefined : Number(kibibytes) * 1024;
-  } catch {
-    return undefined;
   }
 }
 

@@ -3,6 +3,7 @@ import { required } from "../../contract/checked.ts";
 import { InferyardError, invalidInput, throwIfAborted } from "../../contract/errors.ts";
 import type { TensorMap } from "../../contract/tensor.ts";
 import type { Literal } from "../../engine/ir/literal.ts";
+import { environmentVariables } from "../../platform/node/machine-memory.ts";
 import { standardProgramBackends } from "../backends/standard-program-backends.ts";
 import type { ProgramBackends } from "../backends/program-backends.ts";
 import { checkSizes } from "../definition/check-program.ts";
@@ -80,7 +81,7 @@ export async function compileWithNotes(
   const weights = readProgramWeights(program, options.weights ?? {});
   checkBuckets(program, buckets);
   const backends = options.backends ?? standardProgramBackends();
-  const ranks = readRanks(program, options, mode, process.env);
+  const ranks = readRanks(program, options, mode, environmentVariables());
   if (ranks?.startsRanks === true && !backends.isStandard)
     throw invalidInput(
       "ranks that this process starts have the backends of the package alone, and others are given",

@@ -1,8 +1,8 @@
 /** Programs from ONNX files. */
 import { InferyardError, getMessage } from "../../contract/errors.ts";
 import type { TensorInfo } from "../../contract/tensor.ts";
-import { readFile } from "node:fs/promises";
-import { basename } from "node:path";
+import { readBytes } from "../../platform/node/files.ts";
+import { basename } from "../../platform/node/paths.ts";
 import { tensorInfo } from "../../backends/graphs/onnx-graph.ts";
 import { checkOperators, readOnnxModel, toByteSource, TraceBudget } from "../../engine/index.ts";
 import type { OnnxModel } from "../../engine/index.ts";
@@ -22,7 +22,7 @@ export interface OnnxProgram extends Program {
  * depend on values, inputs or outputs that are no tensors, and weights in files of their own.
  */
 export async function programFromOnnx(file: string | Uint8Array, options: DefinitionOptions = {}): Promise<OnnxProgram> {
-  const bytes = typeof file === "string" ? await readBytes(file) : file;
+  const bytes = typeof file === "string" ? await readModelFile(file) : file;
   const name = typeof file === "string" ? basename(file) : "the ONNX model";
   const model = readModel(bytes, name);
   const program = {
@@ -36,9 +36,9 @@ export async function programFromOnnx(file: string | Uint8Array, options: Defini
   return { ...program, outputInfos, exampleSizes: checkProgram(program, options) };
 }
 
-async function readBytes(path: string): Promise<Uint8Array> {
+async function readModelFile(path: string): Promise<Uint8Array> {
   try {
-    return await readFile(path);
+    return await readBytes(path);
   } catch (error) {
     throw new InferyardError("MODEL_NOT_FOUND", `${path} cannot be read: ${getMessage(error)}`, { cause: error });
   }

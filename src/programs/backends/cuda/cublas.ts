@@ -2,7 +2,7 @@
 import { InferyardError } from "../../../contract/errors.ts";
 import type { NativeLibrary } from "../../../libraries/ffi/index.ts";
 import { cType } from "./print/c-types.ts";
-import type { ProductCall, ProductMatrix } from "./print/program-text.ts";
+import type { ProductCall, ProductMatrix } from "./print/cuda-source.ts";
 
 /** By type of elements: its number in cudaDataType_t, and the number of the type of sums in cublasComputeType_t (32 or 64 bits). */
 const types: Readonly<Record<string, readonly [data: number, compute: number]>> = {

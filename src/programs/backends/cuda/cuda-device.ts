@@ -15,7 +15,7 @@ import type { CudaLibraries } from "./cuda-libraries.ts";
 import type { Cublas } from "./cublas.ts";
 import { nvrtcOptions } from "./nvrtc.ts";
 import { hasCType } from "./print/c-types.ts";
-import { printGraph } from "./print/print-graph.ts";
+import { printCudaGraph } from "./print/print-cuda-graph.ts";
 
 /** Passes whose results have no kernels here: products of quantized activations stay the operations that they are made of. */
 const unusedPasses: ReadonlySet<string> = new Set([
@@ -39,7 +39,7 @@ export function fuseForCuda(graph: Graph, budget?: TraceBudget): Graph {
   return current;
 }
 
-export class CudaDevice implements ProgramDevice {
+export class CudaProgramDevice implements ProgramDevice {
   readonly target = "cuda";
   readonly library: Library;
   readonly #libraries: CudaLibraries;
@@ -69,7 +69,7 @@ export class CudaDevice implements ProgramDevice {
   async compile(graph: Graph, { budget }: { readonly budget: TraceBudget }): Promise<DeviceGraph> {
     this.#refuseDisposed();
     const fused = fuseForCuda(graph, budget);
-    const printed = printGraph(fused, { hasCublas: this.#cublas !== undefined });
+    const printed = printCudaGraph(fused, { hasCublas: this.#cublas !== undefined });
     const compiled = new CudaGraph(fused, printed, {
       libraries: this.#libraries,
       context: this.#context,

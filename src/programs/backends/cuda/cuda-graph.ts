@@ -11,8 +11,8 @@ import type { CudaBuffer, CudaBuffers } from "./cuda-buffer.ts";
 import type { CudaContext, CudaFunction, CudaModule } from "./cuda-driver.ts";
 import type { CudaLibraries } from "./cuda-libraries.ts";
 import type { Cublas } from "./cublas.ts";
-import type { PrintedProgram } from "./print/print-graph.ts";
-import type { DeviceStep } from "./print/program-text.ts";
+import type { PrintedProgram } from "./print/print-cuda-graph.ts";
+import type { DeviceStep } from "./print/cuda-source.ts";
 
 /** What graphs of one device share. */
 export interface CudaServices {

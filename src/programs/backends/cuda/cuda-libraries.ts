@@ -5,7 +5,7 @@ import { proveLoads } from "../../../libraries/validation/first-load.ts";
 import { type CudaContext, CudaDriver, type CudaGpu, type CudaGrid } from "./cuda-driver.ts";
 import { Cublas } from "./cublas.ts";
 import { Nvrtc } from "./nvrtc.ts";
-import type { ProductMatrix } from "./print/program-text.ts";
+import type { ProductMatrix } from "./print/cuda-source.ts";
 import type { Value } from "../../../engine/ir/graph.ts";
 
 /** Paths of the libraries, absolute. */

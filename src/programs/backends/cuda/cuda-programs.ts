@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { getMessage, InferyardError } from "../../../contract/errors.ts";
 import { isKoffiInstalled, koffiInstall } from "../../../libraries/ffi/koffi.ts";
 import type { ProgramAvailability, ProgramBackend } from "../../interface/program-backend.ts";
-import { CudaDevice, untried } from "./cuda-device.ts";
+import { CudaProgramDevice, untried } from "./cuda-device.ts";
 import { type CudaLibraries, openProvedCuda } from "./cuda-libraries.ts";
 import { type CudaFiles, findCuda } from "./find-cuda.ts";
 
@@ -39,7 +39,7 @@ export function cudaPrograms(options: CudaProgramsOptions = {}): ProgramBackend 
     open: async () => {
       const libraries = await find();
       if ("reason" in libraries) throw new InferyardError("BACKEND_UNAVAILABLE", libraries.reason, { remedy: libraries.remedy });
-      return new CudaDevice(libraries);
+      return new CudaProgramDevice(libraries);
     },
   };
 }

@@ -56,7 +56,7 @@ export function storable(type: ElementType, value: string): string {
 }
 
 /** A value rounded to its type, as if it had been in memory. */
-export function rounded(type: ElementType, value: string): string {
+export function roundedCode(type: ElementType, value: string): string {
   return type === "float16" || type === "bfloat16" ? loaded(type, storable(type, value)) : `(${cType(type).computed})(${value})`;
 }
 
@@ -67,7 +67,7 @@ export function sumType(type: ElementType): string {
 }
 
 /** A number as a literal of CUDA C. */
-export function literal(type: ElementType, value: number): string {
+export function numberCode(type: ElementType, value: number): string {
   const { computed, kind } = cType(type);
   if (kind !== "float") return `(${computed})${value}`;
   const suffix = computed === "float" ? "f" : "";

@@ -9,7 +9,7 @@ import type {
   OperationOf,
   UnaryFunction,
 } from "../../../../engine/ir/operations.ts";
-import { cType, literal, rounded } from "./c-types.ts";
+import { cType, numberCode, roundedCode } from "./c-types.ts";
 
 /** Functions of floats by the name that C gives them; float32 has the suffix f. */
 const floatFunctions: Readonly<Partial<Record<UnaryFunction, string>>> = {
@@ -43,11 +43,12 @@ export function elementCode(
   result: ElementType,
 ): string {
   const type = at(types, 0);
-  if (operation.kind === "unary") return rounded(result, unaryCode(operation.function, at(operands, 0), type));
-  if (operation.kind === "binary") return rounded(result, binaryCode(operation.function, at(operands, 0), at(operands, 1), type));
+  if (operation.kind === "unary") return roundedCode(result, unaryCode(operation.function, at(operands, 0), type));
+  if (operation.kind === "binary")
+    return roundedCode(result, binaryCode(operation.function, at(operands, 0), at(operands, 1), type));
   if (operation.kind === "select") return `(${at(operands, 0)} ? ${at(operands, 1)} : ${at(operands, 2)})`;
   if (operation.kind === "cast") return castCode(operation, at(operands, 0), type);
-  return rounded(result, geluCode(operation.approximate, at(operands, 0), type));
+  return roundedCode(result, geluCode(operation.approximate, at(operands, 0), type));
 }
 
 function floatCode(name: string, operands: readonly string[], type: ElementType): string {
@@ -67,12 +68,12 @@ function unaryCode(name: UnaryFunction, x: string, type: ElementType): string {
     if (name === "floor" || name === "ceil" || name === "round") return x;
     return `(${computed})to_integer(${unaryCode(name, `(double)${x}`, "float64")})`;
   }
-  const one = literal(type, 1);
+  const one = numberCode(type, 1);
   if (name === "sign") return `(${x} != ${x} ? ${x} : (${computed})((${x} > 0) - (${x} < 0)))`;
   if (name === "reciprocal") return `(${one} / ${x})`;
   if (name === "sigmoid") return `(${one} / (${one} + ${floatCode("exp", [`-${x}`], type)}))`;
   if (name === "softplus")
-    return `(greatest(${x}, ${literal(type, 0)}) + ${floatCode("log1p", [floatCode("exp", [`-${floatCode("fabs", [x], type)}`], type)], type)})`;
+    return `(greatest(${x}, ${numberCode(type, 0)}) + ${floatCode("log1p", [floatCode("exp", [`-${floatCode("fabs", [x], type)}`], type)], type)})`;
   const c = floatFunctions[name];
   if (c === undefined) throw new InferyardError("MODEL_UNSUPPORTED", `${name} has no form in CUDA C`);
   return floatCode(c, [x], type);
@@ -126,9 +127,9 @@ function castCode({ to, saturate }: OperationOf<"cast">, x: string, from: Elemen
   if (to === "bool") return `(${x} != 0)`;
   if (target.kind === "float") {
     const value = `(${target.computed})${x}`;
-    if (!saturate || (to !== "float16" && to !== "bfloat16") || source.kind !== "float") return rounded(to, value);
+    if (!saturate || (to !== "float16" && to !== "bfloat16") || source.kind !== "float") return roundedCode(to, value);
     const largest = to === "float16" ? "65504.0f" : "bits_to_float(0x7f7f0000u)";
-    return rounded(to, `(${value} > ${largest} ? ${largest} : ${value} < -${largest} ? -${largest} : ${value})`);
+    return roundedCode(to, `(${value} > ${largest} ? ${largest} : ${value} < -${largest} ? -${largest} : ${value})`);
   }
   const range = saturate ? integerRange(to) : undefined;
   if (source.kind !== "float" && (range === undefined || target.bytes === 8)) return `(${target.computed})${x}`;
@@ -137,12 +138,12 @@ function castCode({ to, saturate }: OperationOf<"cast">, x: string, from: Elemen
 }
 
 function clampCode(x: string, [lowest, highest]: readonly [number, number]): string {
-  const [low, high] = [literal("float64", lowest), literal("float64", highest)];
+  const [low, high] = [numberCode("float64", lowest), numberCode("float64", highest)];
   return `(${x} < ${low} ? ${low} : ${x} > ${high} ? ${high} : ${x})`;
 }
 
 function geluCode(approximate: "none" | "tanh", x: string, type: ElementType): string {
-  const number = (value: number): string => literal(type, value);
+  const number = (value: number): string => numberCode(type, value);
   const half = number(0.5);
   if (approximate === "none")
     return `(${half} * ${x} * (${number(1)} + ${floatCode("erf", [`${x} * ${number(Math.SQRT1_2)}`], type)}))`;
@@ -153,7 +154,7 @@ function geluCode(approximate: "none" | "tanh", x: string, type: ElementType): s
 /** An activation of a value that is a name. */
 export function activationCode(activation: Activation, x: string, type: ElementType): string {
   if (activation === "none") return x;
-  if (activation === "relu") return `greatest(${x}, ${literal(type, 0)})`;
+  if (activation === "relu") return `greatest(${x}, ${numberCode(type, 0)})`;
   if (activation === "gelu" || activation === "gelu-tanh") return geluCode(activation === "gelu" ? "none" : "tanh", x, type);
   const gate = unaryCode(activation === "silu" ? "sigmoid" : activation, x, type);
   return activation === "silu" ? `(${x} * ${gate})` : gate;

@@ -5,10 +5,10 @@ import { broadcastStrides } from "../../../../engine/ir/broadcast.ts";
 import type { GraphNode, Value } from "../../../../engine/ir/graph.ts";
 import type { ElementOperation, ElementStep, LinearEpilogue } from "../../../../engine/ir/operations.ts";
 import { inferTypes } from "../../../../engine/ir/shape-inference/index.ts";
-import { cType, loaded, rounded, storable } from "./c-types.ts";
+import { cType, loaded, roundedCode, storable } from "./c-types.ts";
 import { activationCode, elementCode } from "./element-code.ts";
 import { offsetCode } from "./index-code.ts";
-import type { ProgramText } from "./program-text.ts";
+import type { CudaSource } from "./cuda-source.ts";
 
 /** The element of a tensor that broadcasts to `shape`, at the element `i` of that shape. */
 export function elementAt(value: Value, name: string, shape: readonly number[]): string {
@@ -17,7 +17,7 @@ export function elementAt(value: Value, name: string, shape: readonly number[]):
 }
 
 /** Prints one operation, or a chain. */
-export function printElements(text: ProgramText, { operation, inputs, outputs }: GraphNode): void {
+export function printElements(text: CudaSource, { operation, inputs, outputs }: GraphNode): void {
   const steps: readonly ElementStep[] =
     operation.kind === "elementwise"
       ? operation.steps
@@ -51,7 +51,7 @@ export function printElements(text: ProgramText, { operation, inputs, outputs }:
 
 /** Prints what follows a product in the tensor of its result: bias, activation and residual. `others`: bias and residual, if the epilogue has them. */
 export function printEpilogue(
-  text: ProgramText,
+  text: CudaSource,
   { bias, activation, residual }: LinearEpilogue,
   others: readonly Value[],
   output: Value,
@@ -60,7 +60,7 @@ export function printEpilogue(
   const { dataType, shape } = output.type;
   const { computed } = cType(dataType);
   const reads = others.map((value, index) => ({ value, name: `x${index}` }));
-  const round = (code: string): string => rounded(dataType, code);
+  const round = (code: string): string => roundedCode(dataType, code);
   const added = residual === "none" ? undefined : elementAt(at(others, others.length - 1), `x${others.length - 1}`, shape);
   const body = [`${computed} v = ${loaded(dataType, "y[i]")};`];
   if (bias) body.push(`v = ${round(`v + ${elementAt(at(others, 0), "x0", shape)}`)};`);

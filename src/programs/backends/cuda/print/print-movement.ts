@@ -4,19 +4,19 @@ import { elementCount } from "../../../../contract/tensor.ts";
 import { broadcastStrides, contiguousStrides } from "../../../../engine/ir/broadcast.ts";
 import type { GraphNode, NodeOf, Value } from "../../../../engine/ir/graph.ts";
 import type { ScatterReduction } from "../../../../engine/ir/operations.ts";
-import { loaded, rounded, storable } from "./c-types.ts";
+import { loaded, roundedCode, storable } from "./c-types.ts";
 import { coordinatesCode, offsetCode } from "./index-code.ts";
-import type { ProgramText } from "./program-text.ts";
+import type { CudaSource } from "./cuda-source.ts";
 
 /** Copies the elements of `from` at these strides, from `start` on, to `to`, a contiguous tensor. */
-export function printCopy(text: ProgramText, from: Value, to: Value, strides: readonly number[], start = 0): void {
+export function printCopy(text: CudaSource, from: Value, to: Value, strides: readonly number[], start = 0): void {
   const { shape } = to.type;
   const body = [`y[i] = x[${offsetCode("i", shape, strides, start)}];`];
   text.each(elementCount(shape), [{ value: from, name: "x" }], [{ value: to, name: "y" }], body);
 }
 
 /** Prints `transpose`, `slice` and `expand`. */
-export function printView(text: ProgramText, { operation, inputs, outputs }: NodeOf<"transpose" | "slice" | "expand">): void {
+export function printView(text: CudaSource, { operation, inputs, outputs }: NodeOf<"transpose" | "slice" | "expand">): void {
   const [x, y] = [at(inputs, 0), at(outputs, 0)];
   const own = contiguousStrides(x.type.shape);
   if (operation.kind === "expand") return printCopy(text, x, y, broadcastStrides(x.type.shape, y.type.shape));
@@ -38,7 +38,7 @@ export function printView(text: ProgramText, { operation, inputs, outputs }: Nod
 }
 
 /** Prints `concat`: a kernel for each input. */
-export function printConcat(text: ProgramText, { operation, inputs, outputs }: NodeOf<"concat">): void {
+export function printConcat(text: CudaSource, { operation, inputs, outputs }: NodeOf<"concat">): void {
   const y = at(outputs, 0);
   const strides = contiguousStrides(y.type.shape);
   let before = 0;
@@ -52,7 +52,7 @@ export function printConcat(text: ProgramText, { operation, inputs, outputs }: N
 }
 
 /** Prints `pad`. */
-export function printPad(text: ProgramText, { operation, inputs, outputs }: NodeOf<"pad">): void {
+export function printPad(text: CudaSource, { operation, inputs, outputs }: NodeOf<"pad">): void {
   const [x, value, y] = [at(inputs, 0), inputs[1], at(outputs, 0)];
   const { mode, before } = operation;
   const { shape } = x.type;
@@ -88,7 +88,7 @@ function indexLines(name: string, code: string, size: number): readonly string[]
 
 /** Prints `gather`, `gather-elements` and `gather-nd`. */
 export function printGather(
-  text: ProgramText,
+  text: CudaSource,
   { operation, inputs, outputs }: NodeOf<"gather" | "gather-elements" | "gather-nd">,
 ): void {
   const [data, indices, y] = [at(inputs, 0), at(inputs, 1), at(outputs, 0)];
@@ -147,11 +147,11 @@ function updateCode(reduction: ScatterReduction, { type: { dataType } }: Value, 
       : reduction === "mul"
         ? `${old} * ${next}`
         : `${reduction === "min" ? "least" : "greatest"}(${old}, ${next})`;
-  return `y[to] = ${storable(dataType, rounded(dataType, value))};`;
+  return `y[to] = ${storable(dataType, roundedCode(dataType, value))};`;
 }
 
 /** Prints `scatter-elements` and `scatter-nd`: a copy of the data, then updates in their order, on threads that never write the same element. */
-export function printScatter(text: ProgramText, { operation, inputs, outputs }: NodeOf<"scatter-elements" | "scatter-nd">): void {
+export function printScatter(text: CudaSource, { operation, inputs, outputs }: NodeOf<"scatter-elements" | "scatter-nd">): void {
   const [data, indices, updates, y] = [at(inputs, 0), at(inputs, 1), at(inputs, 2), at(outputs, 0)];
   const { shape } = data.type;
   const strides = contiguousStrides(shape);

@@ -3,10 +3,10 @@ import { at } from "../../../../contract/checked.ts";
 import { elementCount } from "../../../../contract/tensor.ts";
 import { broadcastShape, contiguousStrides, elementOffsets } from "../../../../engine/ir/broadcast.ts";
 import type { NodeOf, Value } from "../../../../engine/ir/graph.ts";
-import { literal, loaded, storable, sumType } from "./c-types.ts";
+import { numberCode, loaded, storable, sumType } from "./c-types.ts";
 import { offsetCode } from "./index-code.ts";
 import { printEpilogue } from "./print-elements.ts";
-import type { ProductMatrix, ProgramText } from "./program-text.ts";
+import type { ProductMatrix, CudaSource } from "./cuda-source.ts";
 
 /** A stack of matrices in a tensor: strides in elements of each axis, of which the last two are rows and columns. */
 interface Matrices {
@@ -32,7 +32,7 @@ function asStored(value: Value): Matrices {
 
 /** Prints `matmul`, `fused-matmul` and `linear`. */
 export function printProduct(
-  text: ProgramText,
+  text: CudaSource,
   { operation, inputs, outputs }: NodeOf<"matmul" | "fused-matmul" | "linear">,
 ): void {
   const [a, b, y] = [at(inputs, 0), at(inputs, 1), at(outputs, 0)];
@@ -57,7 +57,7 @@ function batchStrides({ shape, strides }: Matrices, batch: readonly number[]): r
   });
 }
 
-function printMatrices(text: ProgramText, a: Matrices, b: Matrices, y: Matrices, alpha: number): void {
+function printMatrices(text: CudaSource, a: Matrices, b: Matrices, y: Matrices, alpha: number): void {
   const batch = broadcastShape(a.shape.slice(0, -2), b.shape.slice(0, -2));
   const [rows, inner, columns] = [a.shape.at(-2) ?? 0, a.shape.at(-1) ?? 0, b.shape.at(-1) ?? 0];
   const sizes = { rows, inner, columns };
@@ -73,7 +73,7 @@ interface Sizes {
 
 /** Adds a call of cuBLAS. Returns false if the matrices are not such as it takes: one stride is 1, and batches are as far apart as one another. */
 function callCublas(
-  text: ProgramText,
+  text: CudaSource,
   matrices: readonly [Matrices, Matrices, Matrices],
   batch: readonly number[],
   sizes: Sizes,
@@ -104,7 +104,7 @@ function callCublas(
 
 /** Prints a kernel that computes tiles of the product: a block reads the parts of both operands into shared memory, and each thread sums up to 4 x 4 elements. */
 function printTiles(
-  text: ProgramText,
+  text: CudaSource,
   [a, b, y]: readonly [Matrices, Matrices, Matrices],
   batch: readonly number[],
   { rows, inner, columns, alpha }: Sizes & { readonly alpha: number },
@@ -124,7 +124,7 @@ function printTiles(
       : `const int ${other} = e % ${size}, k = e / ${size};`;
   const read = (matrix: Matrices, name: string, where: string): string =>
     `(${type})${loaded(matrix.value.type.dataType, `${name}[${name}_start + ${where}]`)}`;
-  const scaled = alpha === 1 ? "sums[r][c]" : `sums[r][c] * ${literal(dataType, alpha)}`;
+  const scaled = alpha === 1 ? "sums[r][c]" : `sums[r][c] * ${numberCode(dataType, alpha)}`;
   const body = [
     `__shared__ ${type} left[${tileDepth}][${height}];`,
     `__shared__ ${type} right[${tileDepth}][${width}];`,

@@ -5,9 +5,9 @@ import { broadcastStrides, contiguousStrides } from "../../../../engine/ir/broad
 import type { ElementType } from "../../../../engine/ir/element-types.ts";
 import type { NodeOf } from "../../../../engine/ir/graph.ts";
 import type { ReduceFunction } from "../../../../engine/ir/operations.ts";
-import { cType, literal, loaded, storable, sumType } from "./c-types.ts";
+import { cType, numberCode, loaded, storable, sumType } from "./c-types.ts";
 import { offsetCode } from "./index-code.ts";
-import type { ProgramText } from "./program-text.ts";
+import type { CudaSource } from "./cuda-source.ts";
 
 /** Rows of up to this many elements are read by one thread. */
 const maxThreadRow = 16;
@@ -51,7 +51,7 @@ function combineLanes(name: string, cName: string, threads: number, combine: Red
 }
 
 /** Prints `reduce`. */
-export function printReduce(text: ProgramText, { operation, inputs, outputs }: NodeOf<"reduce">): void {
+export function printReduce(text: CudaSource, { operation, inputs, outputs }: NodeOf<"reduce">): void {
   const [x, y] = [at(inputs, 0), at(outputs, 0)];
   const { shape, dataType } = x.type;
   const { function: name, axes } = operation;
@@ -71,7 +71,7 @@ export function printReduce(text: ProgramText, { operation, inputs, outputs }: N
   const result = isEmptyInteger
     ? "0"
     : name === "mean"
-      ? `sum / ${kind === "float" ? literal(dataType, length) : `(${type})${Math.max(1, length)}`}`
+      ? `sum / ${kind === "float" ? numberCode(dataType, length) : `(${type})${Math.max(1, length)}`}`
       : "sum";
   const store = `= ${storable(dataType, result)};`;
   const start = startOf(name, dataType);
@@ -100,7 +100,7 @@ export function printReduce(text: ProgramText, { operation, inputs, outputs }: N
 }
 
 /** Prints `softmax`: the maximum of a row, the sum of the exponentials, then the quotients. */
-export function printSoftmax(text: ProgramText, { operation, inputs, outputs }: NodeOf<"softmax">): void {
+export function printSoftmax(text: CudaSource, { operation, inputs, outputs }: NodeOf<"softmax">): void {
   const [x, y] = [at(inputs, 0), at(outputs, 0)];
   const mask = inputs[1];
   const { shape, dataType } = x.type;
@@ -141,8 +141,8 @@ export function printSoftmax(text: ProgramText, { operation, inputs, outputs }: 
   );
 }
 
-/** Prints `layer-norm`, with the variance as the mean of squared differences from the mean. */
-export function printLayerNorm(text: ProgramText, { operation, inputs, outputs }: NodeOf<"layer-norm">): void {
+/** Prints `layer-norm`, with the variance as the mean of squared differences from the mean, and `rms-norm`, which subtracts no mean. */
+export function printNorm(text: CudaSource, { operation, inputs, outputs }: NodeOf<"layer-norm" | "rms-norm">): void {
   const [x, y] = [at(inputs, 0), at(outputs, 0)];
   const { shape, dataType } = x.type;
   const { computed } = cType(dataType);
@@ -154,15 +154,22 @@ export function printLayerNorm(text: ProgramText, { operation, inputs, outputs }
     if (value === undefined) return undefined;
     return loaded(value.type.dataType, `s${index}[${offsetCode("at", shape, broadcastStrides(value.type.shape, shape))}]`);
   };
-  const value = `(${loaded(dataType, "x[at]")} - mean)`;
+  const hasMean = operation.kind === "layer-norm";
+  const value = hasMean ? `(${loaded(dataType, "x[at]")} - mean)` : loaded(dataType, "x[at]");
   const [scale, shift] = [operand(1), operand(2)];
   const result = `${value} * factor${scale === undefined ? "" : ` * ${scale}`}${shift === undefined ? "" : ` + ${shift}`}`;
-  const count = literal(dataType, length);
+  const count = numberCode(dataType, length);
   const loop = (statement: string): readonly string[] => [
     `for (int r = lane; r < ${length}; r += ${threads}) {`,
     `  const int at = row * ${length} + r;`,
     `  ${statement}`,
     "}",
+  ];
+  const mean = [
+    `${computed} mean = 0;`,
+    ...loop(`mean += ${loaded(dataType, "x[at]")};`),
+    ...combineLanes("mean", computed, threads, "sum"),
+    `mean /= ${count};`,
   ];
   text.rows(
     elementCount(shape.slice(0, operation.axis)),
@@ -170,14 +177,11 @@ export function printLayerNorm(text: ProgramText, { operation, inputs, outputs }
     reads,
     [{ value: y, name: "y" }],
     [
-      `${computed} mean = 0;`,
-      ...loop(`mean += ${loaded(dataType, "x[at]")};`),
-      ...combineLanes("mean", computed, threads, "sum"),
-      `mean /= ${count};`,
+      ...(hasMean ? mean : []),
       `${computed} squares = 0;`,
       ...loop(`squares += ${value} * ${value};`),
       ...combineLanes("squares", computed, threads, "sum"),
-      `const ${computed} factor = ${literal(dataType, 1)} / sqrt${computed === "float" ? "f" : ""}(squares / ${count} + ${literal(dataType, operation.epsilon)});`,
+      `const ${computed} factor = ${numberCode(dataType, 1)} / sqrt${computed === "float" ? "f" : ""}(squares / ${count} + ${numberCode(dataType, operation.epsilon)});`,
       ...loop(`y[at] = ${storable(dataType, result)};`),
     ],
   );
@@ -194,7 +198,7 @@ function lines(
 }
 
 /** Prints `arg`. */
-export function printArg(text: ProgramText, { operation, inputs, outputs }: NodeOf<"arg">): void {
+export function printArg(text: CudaSource, { operation, inputs, outputs }: NodeOf<"arg">): void {
   const [x, y] = [at(inputs, 0), at(outputs, 0)];
   const { dataType, shape } = x.type;
   const { start, count, inner } = lines(shape, operation.axis);
@@ -216,7 +220,7 @@ export function printArg(text: ProgramText, { operation, inputs, outputs }: Node
 }
 
 /** Prints `cumulative`. */
-export function printCumulative(text: ProgramText, { operation, inputs, outputs }: NodeOf<"cumulative">): void {
+export function printCumulative(text: CudaSource, { operation, inputs, outputs }: NodeOf<"cumulative">): void {
   const [x, y] = [at(inputs, 0), at(outputs, 0)];
   const { dataType, shape } = x.type;
   const { start, count, inner } = lines(shape, operation.axis);
@@ -240,7 +244,7 @@ export function printCumulative(text: ProgramText, { operation, inputs, outputs 
 }
 
 /** Prints `top-k`: each of the elements is the first in order of those after the one before. NaN is before everything. */
-export function printTopK(text: ProgramText, { operation, inputs, outputs }: NodeOf<"top-k">): void {
+export function printTopK(text: CudaSource, { operation, inputs, outputs }: NodeOf<"top-k">): void {
   const x = at(inputs, 0);
   const [values, indices] = [at(outputs, 0), at(outputs, 1)];
   const { dataType, shape } = x.type;

@@ -4,10 +4,10 @@ import { InferyardError } from "../../../../contract/errors.ts";
 import { elementCount } from "../../../../contract/tensor.ts";
 import { contiguousStrides } from "../../../../engine/ir/broadcast.ts";
 import type { NodeOf } from "../../../../engine/ir/graph.ts";
-import { cType, loaded, rounded, storable, sumType } from "./c-types.ts";
+import { cType, loaded, roundedCode, storable, sumType } from "./c-types.ts";
 import { activationCode } from "./element-code.ts";
 import { coordinatesCode } from "./index-code.ts";
-import type { ProgramText } from "./program-text.ts";
+import type { CudaSource } from "./cuda-source.ts";
 
 /** Nested loops over the positions of a kernel; `inner` runs where the position `p0, p1, ...` is inside of `sizes`. */
 function windowLoops(
@@ -27,7 +27,7 @@ const linear = (names: readonly string[], strides: readonly number[]): string =>
 
 /** Prints `convolution` and `convolution-transpose`. */
 export function printConvolution(
-  text: ProgramText,
+  text: CudaSource,
   { operation, inputs, outputs }: NodeOf<"convolution" | "convolution-transpose">,
 ): void {
   const [x, weights, bias, y] = [at(inputs, 0), at(inputs, 1), inputs[2], at(outputs, 0)];
@@ -78,15 +78,15 @@ export function printConvolution(
       "{",
       ...windowLoops(kernel, positions, [`sum += (${type})${read} * (${type})${factor};`]),
       "}",
-      `${cType(dataType).computed} v = ${rounded(dataType, "sum")};`,
-      ...(bias === undefined ? [] : [`v = ${rounded(dataType, `v + ${loaded(bias.type.dataType, "b[m]")}`)};`]),
+      `${cType(dataType).computed} v = ${roundedCode(dataType, "sum")};`,
+      ...(bias === undefined ? [] : [`v = ${roundedCode(dataType, `v + ${loaded(bias.type.dataType, "b[m]")}`)};`]),
       `y[i] = ${storable(dataType, activationCode(activation, "v", dataType))};`,
     ],
   );
 }
 
 /** Prints `max-pool` and `average-pool`. */
-export function printPool(text: ProgramText, { operation, inputs, outputs }: NodeOf<"max-pool" | "average-pool">): void {
+export function printPool(text: CudaSource, { operation, inputs, outputs }: NodeOf<"max-pool" | "average-pool">): void {
   const [x, y] = [at(inputs, 0), at(outputs, 0)];
   const { dataType, shape } = x.type;
   const sizes = shape.slice(2);

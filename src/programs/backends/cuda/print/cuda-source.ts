@@ -53,7 +53,7 @@ export interface Parameter {
 }
 
 /** Collects kernels and steps. Kernels with the same text are printed once. */
-export class ProgramText {
+export class CudaSource {
   readonly steps: DeviceStep[] = [];
   /** Whether products may be calls of cuBLAS. */
   readonly hasCublas: boolean;

@@ -6,9 +6,9 @@ import type { OperationKind } from "../../../../engine/ir/operations.ts";
 import { printElements } from "./print-elements.ts";
 import { isAlias, printConcat, printGather, printPad, printScatter, printView } from "./print-movement.ts";
 import { printProduct } from "./print-products.ts";
-import { printArg, printCumulative, printLayerNorm, printReduce, printSoftmax, printTopK } from "./print-rows.ts";
+import { printArg, printCumulative, printNorm, printReduce, printSoftmax, printTopK } from "./print-rows.ts";
 import { printConvolution, printPool } from "./print-windows.ts";
-import { type DeviceStep, ProgramText } from "./program-text.ts";
+import { type DeviceStep, CudaSource } from "./cuda-source.ts";
 
 /** A program to compile and run. */
 export interface PrintedProgram {
@@ -22,7 +22,7 @@ export interface PrintedProgram {
 }
 
 /** Each printer takes nodes of the kinds under which it is listed. */
-type Printer = (text: ProgramText, node: never) => void;
+type Printer = (text: CudaSource, node: never) => void;
 
 const printers: Readonly<Partial<Record<OperationKind, Printer>>> = {
   unary: printElements,
@@ -33,7 +33,8 @@ const printers: Readonly<Partial<Record<OperationKind, Printer>>> = {
   elementwise: printElements,
   reduce: printReduce,
   softmax: printSoftmax,
-  "layer-norm": printLayerNorm,
+  "layer-norm": printNorm,
+  "rms-norm": printNorm,
   arg: printArg,
   cumulative: printCumulative,
   "top-k": printTopK,
@@ -57,8 +58,8 @@ const printers: Readonly<Partial<Record<OperationKind, Printer>>> = {
 };
 
 /** Prints a graph. `hasCublas`: whether matrix products may be calls of cuBLAS. Throws MODEL_UNSUPPORTED for operations and types without a form in CUDA C. */
-export function printGraph(graph: Graph, { hasCublas }: { readonly hasCublas: boolean }): PrintedProgram {
-  const text = new ProgramText(hasCublas);
+export function printCudaGraph(graph: Graph, { hasCublas }: { readonly hasCublas: boolean }): PrintedProgram {
+  const text = new CudaSource(hasCublas);
   const aliases = new Map<Value, Value>();
   for (const node of graph.nodes) {
     if (isAlias(node)) {
@@ -69,9 +70,9 @@ export function printGraph(graph: Graph, { hasCublas }: { readonly hasCublas: bo
   return { source: text.source, kernels: text.kernelCount, steps: text.steps, aliases };
 }
 
-function printNode(text: ProgramText, node: GraphNode): void {
+function printNode(text: CudaSource, node: GraphNode): void {
   const { kind } = node.operation;
-  const print = printers[kind] as ((text: ProgramText, node: GraphNode) => void) | undefined;
+  const print = printers[kind] as ((text: CudaSource, node: GraphNode) => void) | undefined;
   if (print === undefined) {
     const name = node.operation.kind === "call" ? `the function ${node.operation.function}` : `the operation ${kind}`;
     throw new InferyardError("MODEL_UNSUPPORTED", `${name} has no kernel on CUDA`);
