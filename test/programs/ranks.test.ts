@@ -123,18 +123,21 @@ const programs = amount(200, 6);
 describe(`random programs (${programs})`, () => {
   it("are computed by ranks as by one process, or refused by name", async () => {
     const computed = new Map<string, number>();
+    /** Programs that nothing can be divided of, and programs whose results cancel out, so that rounding decides, are refused. */
+    const refused = (error: unknown): undefined => {
+      if (/ranks: no|which the interpreter computes/.test(String(error))) return undefined;
+      throw error;
+    };
     for (let seed = 1; seed <= programs; seed += 1) {
       const program = randomProgram(seed);
-      const { outputs } = await compute({ program });
+      const alone = await compute({ program }).catch(refused);
+      if (alone === undefined) continue;
       for (const parallelism of ["data-parallel", "tensor-parallel", "pipeline"] as const) {
-        const divided = await compute({ program, ranks: 2 + (seed % 2), parallelism }).catch((error: unknown) => {
-          expect(String(error), String(seed)).toMatch(/ranks: no/);
-          return undefined;
-        });
+        const divided = await compute({ program, ranks: 2 + (seed % 2), parallelism }).catch(refused);
         if (divided === undefined) continue;
         computed.set(parallelism, (computed.get(parallelism) ?? 0) + 1);
         // Sums in parts, and other fusions where a stage ends, are rounded otherwise: these are held against the interpreter before they are returned.
-        const isExact = parallelism !== "data-parallel" || isDeepStrictEqual(divided.outputs, outputs);
+        const isExact = parallelism !== "data-parallel" || isDeepStrictEqual(divided.outputs, alone.outputs);
         expect(isExact, `${parallelism} ${seed}`).toBe(true);
       }
     }
