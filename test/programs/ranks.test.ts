@@ -1,93 +1,16 @@
-/** Programs on several ranks that are all in this process; their messages are copied as between processes. */
+/** Programs on several ranks that are all in this process: programs written here, and random ones. */
 import { isDeepStrictEqual } from "node:util";
-import { deserialize, serialize } from "node:v8";
 import { describe, expect, it } from "vitest";
-import type { Tensor, TensorMap } from "../../contract/tensor.ts";
-import { nativePrograms } from "../backends/native-programs.ts";
-import { ProgramBackends } from "../backends/program-backends.ts";
-import { defineProgram } from "../definition/define-program.ts";
-import type { Program } from "../definition/program.ts";
-import { readSizes } from "../compilation/buckets.ts";
-import { probeTensor } from "../compilation/probe-tensors.ts";
-import { ProgramSession } from "../compilation/program-session.ts";
-import { ReferenceAnswers } from "../compilation/reference-answers.ts";
-import { ExchangeFile } from "./exchange-file.ts";
-import { rankedBackend, type RankSettings, type RankTeam } from "./rank-device.ts";
-import { type GroupMessage, RankGroup } from "./rank-group.ts";
-import type { RankMessage } from "./rank-messages.ts";
-import { readRanks } from "./rank-options.ts";
-import type { Parallelism } from "./rank-part.ts";
-import { RankServer } from "./serve-rank.ts";
-
-const native = nativePrograms();
-const backends = new ProgramBackends([native]);
-/** So small that most tensors take several chunks. */
-const chunkBytes = 64;
-
-function joinInProcess(size: number): RankSettings["join"] {
-  return async (backend, settings): Promise<RankTeam> => {
-    const file = ExchangeFile.create(size, chunkBytes);
-    const servers = new Map<number, RankServer>();
-    const deliver = (rank: number, message: RankMessage): void => {
-      const copy = deserialize(serialize(message)) as RankMessage;
-      queueMicrotask(() => servers.get(rank)?.receive(copy));
-    };
-    const links = new Map<number, (message: GroupMessage) => void>();
-    const group = new RankGroup(0, size, file, links);
-    for (let rank = 1; rank < size; rank += 1) {
-      const reply = (message: GroupMessage): void => queueMicrotask(() => group.receive(rank, message));
-      servers.set(rank, new RankServer(backends, reply));
-      links.set(rank, (message) => deliver(rank, message));
-      deliver(rank, { kind: "start", rank, size, path: file.path, chunkBytes, backend, settings });
-    }
-    return { group, command: deliver, busy: async (work) => await work(), dispose: async () => group.close() };
-  };
-}
-
-interface Case {
-  readonly program: Program;
-  readonly inputs?: TensorMap;
-  readonly sizes?: Readonly<Record<string, number>>;
-  readonly ranks?: number;
-  readonly parallelism?: Parallelism;
-}
-
-/** Compiles, checks against the interpreter, and runs twice; the runs must give the same bits. */
-async function compute({ program, sizes = {}, ranks = 1, parallelism }: Case): Promise<{
-  readonly outputs: TensorMap;
-  readonly states: TensorMap;
-  readonly evidence: string;
-}> {
-  const all = new Map(Object.entries({ ...Object.fromEntries(program.exampleSizes), ...sizes }));
-  const weights = new Map(program.weights.map(({ name, ...type }, index) => [name, probeTensor(type, "signed", 100 + index)]));
-  const found = readRanks(program, { worldSize: ranks, parallelism }, "latency", {});
-  const backend = found === undefined ? native : rankedBackend(native, { ...found, join: joinInProcess(ranks) });
-  const session = await ProgramSession.open(backend, {
-    program,
-    weights,
-    buckets: {},
-    mode: "latency",
-    threads: 1,
-    maxMemory: undefined,
-    answers: new ReferenceAnswers(program, weights, {}),
-  });
-  try {
-    await session.prepare(all);
-    const inputs = Object.fromEntries(
-      program.inputs.map(({ name, dataType, shape }, index): [string, Tensor] => {
-        const fixed = shape.map((size) => (typeof size === "number" ? size : (all.get(size) ?? 1)));
-        return [name, probeTensor({ dataType, shape: fixed }, "signed", index)];
-      }),
-    );
-    const run = async (): Promise<TensorMap> => await session.run(inputs, readSizes(program.inputs, inputs));
-    const outputs = await run();
-    const again = await run();
-    expect(program.states.length > 0 || isDeepStrictEqual(again, outputs)).toBe(true);
-    return { outputs, states: await session.readStates(), evidence: session.evidence().join("\n") };
-  } finally {
-    await session.dispose();
-  }
-}
+import type { TensorMap } from "../../src/contract/tensor.ts";
+import { probeTensor } from "../../src/programs/compilation/probe-tensors.ts";
+import { ProgramSession } from "../../src/programs/compilation/program-session.ts";
+import { ReferenceAnswers } from "../../src/programs/compilation/reference-answers.ts";
+import { defineProgram } from "../../src/programs/index.ts";
+import { rankedBackend, type RankSettings } from "../../src/programs/ranks/rank-device.ts";
+import { readRanks } from "../../src/programs/ranks/rank-options.ts";
+import { amount } from "../fixtures/slow.ts";
+import { randomProgram } from "./fixtures/random-program.ts";
+import { compute, joinInProcess, native } from "./fixtures/ranks-in-process.ts";
 
 const gatedMlp = defineProgram(({ input, weight, matmul, silu, multiply, add, layerNormalization }) => {
   const x = input("x", ["rows", 64]);
@@ -173,7 +96,7 @@ describe("an error within a run", () => {
 });
 
 describe("pipelines", () => {
-  it("give the bits of one", async () => {
+  it("give the bits of one where no fusion is cut", async () => {
     for (const program of [gatedMlp, attention]) {
       const { outputs } = await compute({ program });
       for (const ranks of [2, 3]) expect((await compute({ program, ranks, parallelism: "pipeline" })).outputs).toEqual(outputs);
@@ -193,5 +116,31 @@ describe("states of ranks", () => {
     const divided = await compute({ program, ranks: 2, parallelism });
     const [right, found] = [alone, divided].map(({ states }) => Array.from(states["total"]?.data as Float32Array));
     expect(found?.map((value) => value.toFixed(4))).toEqual(right?.map((value) => value.toFixed(4)));
+  });
+});
+
+const programs = amount(200, 6);
+describe(`random programs (${programs})`, () => {
+  it("are computed by ranks as by one process, or refused by name", async () => {
+    const computed = new Map<string, number>();
+    /** Programs that nothing can be divided of, and programs whose results cancel out, so that rounding decides, are refused. */
+    const refused = (error: unknown): undefined => {
+      if (/ranks: no|which the interpreter computes/.test(String(error))) return undefined;
+      throw error;
+    };
+    for (let seed = 1; seed <= programs; seed += 1) {
+      const program = randomProgram(seed);
+      const alone = await compute({ program }).catch(refused);
+      if (alone === undefined) continue;
+      for (const parallelism of ["data-parallel", "tensor-parallel", "pipeline"] as const) {
+        const divided = await compute({ program, ranks: 2 + (seed % 2), parallelism }).catch(refused);
+        if (divided === undefined) continue;
+        computed.set(parallelism, (computed.get(parallelism) ?? 0) + 1);
+        // Sums in parts, and other fusions where a stage ends, are rounded otherwise: these are held against the interpreter before they are returned.
+        const isExact = parallelism !== "data-parallel" || isDeepStrictEqual(divided.outputs, alone.outputs);
+        expect(isExact, `${parallelism} ${seed}`).toBe(true);
+      }
+    }
+    for (const [parallelism, count] of computed) expect(count, parallelism).toBeGreaterThan(programs / 3);
   });
 });
