@@ -75,12 +75,12 @@ function mendVectors() {
   fs.writev = (file, buffers, position, callback = position) => {
     const all = Buffer.concat(buffers.map(toBytes));
     const at = typeof position === "number" ? position : null;
-    fs.write(file, all, 0, all.length, at, (error, written) => callback(error, written ?? 0, buffers));
+    fs.write(file, all, 0, all.length, at, (error, written) => callback(error, written, buffers));
   };
   fs.readv = (file, buffers, position, callback = position) => {
     const all = Buffer.alloc(buffers.reduce((sum, { byteLength }) => sum + byteLength, 0));
     const at = typeof position === "number" ? position : null;
-    fs.read(file, all, 0, all.length, at, (error, read = 0) => {
+    fs.read(file, all, 0, all.length, at, (error, read) => {
       let start = 0;
       for (const buffer of buffers) {
         const bytes = all.subarray(start, Math.min(read, start + buffer.byteLength));
