@@ -54,6 +54,7 @@ export const programs: Readonly<Record<string, string>> = {
   "prove-cuda": "src/programs/backends/cuda/prove-cuda-child.ts",
   "validate-library": "src/libraries/validation/validation-child.ts",
   "measuring-round": "src/measuring/round-child.ts",
+  "decode-thread": "src/jobs/queue/decode-thread.ts",
   "cuda-driver": "src/libraries/accelerators/cuda-driver/cuda-driver-child.ts",
 };
 

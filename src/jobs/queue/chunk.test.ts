@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createChunk, decodeResult, encodeResult } from "./chunk.ts";
+import { ResultDecoder } from "./result-decoder.ts";
 
 const work = { task: "embed", model: "m", options: {}, retries: 1 };
 const text = (output: Parameters<typeof encodeResult>[0]["output"]): string => {
@@ -45,4 +46,17 @@ it("the id of a chunk changes with its rows, its place and its work", () => {
   ].map(({ id }) => id);
   expect(new Set(ids).size).toBe(4);
   expect(createChunk("j", 0, work, [row]).id).toBe(ids[0]);
+});
+
+it("a large result is decoded whether or not there is a thread for it", async () => {
+  const vector = Float32Array.from({ length: 64 }, (_, index) => index / 7);
+  const bytes = encodeResult({ output: Array.from({ length: 300 }, (_, id) => ({ id, vector })), failed: [] });
+  const decoder = new ResultDecoder(new URL("data:text/javascript,throw new Error()")); // ends at once
+  const all = await Promise.all([decoder.decode(bytes), decoder.decode(bytes)]);
+  expect(all.map(({ done, output }) => [done, output.equals(decodeResult(bytes).output)])).toEqual([
+    [300, true],
+    [300, true],
+  ]);
+  await expect(decoder.decode(bytes.subarray(0, -1))).rejects.toThrow(/is damaged/);
+  await decoder.close();
 });

@@ -8,10 +8,11 @@ import type { Job as QueuedJob } from "bullmq";
 import { addAbortListener, removeAbortListener } from "../../concurrency/abort-listeners.ts";
 import { InferyardError, getMessage } from "../../contract/errors.ts";
 import { delay } from "../../storage/lock.ts";
-import { type RowChunk, type RowChunkResult, decodeResult, encodeResult } from "./chunk.ts";
+import { type RowChunk, type RowChunkResult, encodeResult } from "./chunk.ts";
 import type { ChunkQueue, ChunkLease, WorkerQueue } from "./chunk-queue.ts";
 import { type RedisConnection, connectRedis, importQueuePackage } from "./redis-connection.ts";
 import { keptSeconds, lostWorkerFinder, readHistory, recordDeath, workerToken } from "./redis-recovery.ts";
+import { ResultDecoder } from "./result-decoder.ts";
 
 const prefix = "inferyard";
 const queueName = "jobs";
@@ -61,6 +62,7 @@ export async function openRedisQueue(url: string): Promise<ChunkQueue> {
     if (ids.length > 0) await client.unlink(ids.flatMap((id) => [resultKey(id), historyKey(id)]));
   };
   const findLost = lostWorkerFinder(client);
+  const decoder = new ResultDecoder();
   const giveBackLost = async (): Promise<void> => {
     const ids = await client.lrange(activeKey, 0, -1);
     const tokens = ids.length === 0 ? [] : await client.mget(ids.map((id) => `${jobKey(id)}:lock`));
@@ -77,7 +79,7 @@ export async function openRedisQueue(url: string): Promise<ChunkQueue> {
     add: (chunk) => guard(addAll([chunk])),
     result: async (id) => {
       const bytes = await guard(client.getBuffer(resultKey(id)));
-      return bytes === null ? undefined : decodeResult(bytes);
+      return bytes === null ? undefined : await decoder.decode(bytes);
     },
     recover: async (outstanding) => {
       await guard(giveBackLost());
@@ -99,7 +101,7 @@ export async function openRedisQueue(url: string): Promise<ChunkQueue> {
       }
     },
     close: async () => {
-      await soon(queue.close());
+      await Promise.all([soon(queue.close()), decoder.close()]);
       await close();
     },
   };
