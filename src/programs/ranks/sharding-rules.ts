@@ -67,6 +67,7 @@ export function placeNode(node: GraphNode, context: RuleContext): Placement | un
     case "softmax":
       return axis + result.length - shape.length === operation.axis ? undefined : aligned();
     case "layer-norm":
+    case "rms-norm":
       return axis + result.length - shape.length >= operation.axis ? undefined : aligned();
     case "arg":
     case "cumulative":
