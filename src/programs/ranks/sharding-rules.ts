@@ -68,6 +68,7 @@ export function placeNode(node: GraphNode, context: RuleContext): NodePlacement 
       return axis + result.length - shape.length === operation.axis ? undefined : aligned();
     case "rms-norm":
     case "layer-norm":
+    case "rms-norm":
       return axis + result.length - shape.length >= operation.axis ? undefined : aligned();
     case "arg":
     case "cumulative":

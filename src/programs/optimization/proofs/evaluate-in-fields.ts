@@ -103,7 +103,11 @@ const meanings: { readonly [Kind in OperationKind]?: Meaning<OperationOf<Kind>> 
   },
   "layer-norm"(operation, inputs, { read }) {
     const [x, scale, shift] = inputs.map(read);
-    return layerNorm(required(x, "x"), scale, shift, operation);
+    return norm(required(x, "x"), scale, shift, operation);
+  },
+  "rms-norm"(operation, inputs, { read }) {
+    const [x, scale] = inputs.map(read);
+    return norm(required(x, "x"), scale, undefined, operation);
   },
   reshape: moveAll,
   transpose: moveAll,
@@ -239,15 +243,15 @@ function softmax(x: FieldTensor, axis: number): FieldTensor {
   return binary("div", exponentials, reduce({ kind: "reduce", function: "sum", axes: [axis], keep: true }, exponentials));
 }
 
-function layerNorm(
+function norm(
   x: FieldTensor,
   scale: FieldTensor | undefined,
   shift: FieldTensor | undefined,
-  { axis, epsilon }: OperationOf<"layer-norm">,
+  { kind, axis, epsilon }: OperationOf<"layer-norm" | "rms-norm">,
 ): FieldTensor {
   const axes = x.shape.flatMap((_, index) => (index >= axis ? [index] : []));
   const mean = (of: FieldTensor): FieldTensor => reduce({ kind: "reduce", function: "mean", axes, keep: true }, of);
-  const centred = binary("sub", x, mean(x));
+  const centred = kind === "layer-norm" ? binary("sub", x, mean(x)) : x;
   const variance = mean(binary("mul", centred, centred));
   const root = unary("sqrt", binary("add", variance, required(toResidues([epsilon], []), "epsilon")));
   const normalized = binary("div", centred, root);
