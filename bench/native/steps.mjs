@@ -37,7 +37,7 @@ const traced = build.graph(
   outputs,
 );
 const machineCode = values.wasm ? undefined : openMachineCode().create();
-const plan = planGraph(runPasses(traced), {
+const plan = planGraph(runPasses(traced, { hasExactFloats: true }), {
   isModelConstant: () => true,
   hasByteDot: features.byteDot !== "none",
   hasWideVectors: machineCode !== undefined,

@@ -4,7 +4,7 @@ import { chmodSync, createReadStream, mkdirSync, readFileSync, statSync, writeFi
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
-import { root } from "../build/write-bundle.ts";
+import { packageRoot } from "../../src/bundling/write-bundle.ts";
 import type { Assets } from "./assets.ts";
 import { archiveEngines } from "./engine-archives.ts";
 import { fetchNode, stripTo } from "./node-binary.ts";
@@ -41,7 +41,7 @@ export async function buildProgram({ target, flavor, assets, out }: ProgramOptio
     ({ platform, architecture }) => platform === process.platform && architecture === process.arch,
   );
   if (builderTarget === undefined) throw new Error(`single programs are not built on ${process.platform} ${process.arch}`);
-  const cache = join(root, "node_modules", ".cache", "single-programs");
+  const cache = join(packageRoot, "node_modules", ".cache", "single-programs");
   const builder = await fetchNode(builderTarget, cache);
   const binary = await fetchNode(target, cache);
   const work = join(out, "work");

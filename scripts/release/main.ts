@@ -7,7 +7,7 @@
  */
 import { parseArgs } from "node:util";
 import { resolve } from "node:path";
-import { root } from "../build/write-bundle.ts";
+import { packageRoot as root } from "../../src/bundling/write-bundle.ts";
 import { buildProgram } from "./build-program.ts";
 import { bundleAssets } from "./assets.ts";
 import { flavors, targets } from "./targets.ts";

@@ -3,7 +3,8 @@
  * them. Node.js mounts assets by itself only in the main thread (`useVfs`).
  */
 "use strict";
-const { createRequire } = require("node:module");
+const fs = require("node:fs");
+const { createRequire, syncBuiltinESMExports } = require("node:module");
 const { isAbsolute, join, posix, sep } = require("node:path");
 const sea = require("node:sea");
 const { pathToFileURL } = require("node:url");
@@ -69,8 +70,35 @@ class Assets extends MemoryProvider {
   }
 }
 
+/** Once assets are mounted, Node.js 26 throws in `fs.writev`, which every WriteStream calls, and in `fs.readv`: these do the same by one call of the others. */
+function mendVectors() {
+  fs.writev = (file, buffers, position, callback = position) => {
+    const all = Buffer.concat(buffers.map(toBytes));
+    const at = typeof position === "number" ? position : null;
+    fs.write(file, all, 0, all.length, at, (error, written) => callback(error, written ?? 0, buffers));
+  };
+  fs.readv = (file, buffers, position, callback = position) => {
+    const all = Buffer.alloc(buffers.reduce((sum, { byteLength }) => sum + byteLength, 0));
+    const at = typeof position === "number" ? position : null;
+    fs.read(file, all, 0, all.length, at, (error, read) => {
+      let start = 0;
+      for (const buffer of buffers) {
+        const bytes = all.subarray(start, Math.min(read, start + buffer.byteLength));
+        toBytes(buffer).set(bytes);
+        start += buffer.byteLength;
+        if (start >= read) break;
+      }
+      callback(error, read, buffers);
+    });
+  };
+  syncBuiltinESMExports();
+}
+
+const toBytes = ({ buffer, byteOffset, byteLength }) => new Uint8Array(buffer, byteOffset, byteLength);
+
 const files = new VirtualFileSystem(new Assets(), { emitExperimentalWarning: false });
 files.mount();
+mendVectors();
 const importModule = createRequire(join(files.mountPoint, "start.cjs"))("./import.cjs");
 
 /**

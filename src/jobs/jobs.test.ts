@@ -5,8 +5,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { createRuntime } from "../api/create-runtime.ts";
 import type { Runtime } from "../api/runtime.ts";
 import { openQueue, openWorkerQueue, runRecordedJob } from "./open-job.ts";
-import type { ChunkLease } from "./queue/chunk-queue.ts";
-import { createChunk } from "./queue/chunk.ts";
+import { InferyardError } from "../contract/errors.ts";
+import type { ChunkLease, WorkerQueue } from "./queue/chunk-queue.ts";
+import { type RowChunkResult, createChunk } from "./queue/chunk.ts";
 import type { JobDefinition, JobState } from "./store/job.ts";
 import { JobStore } from "./store/job-store.ts";
 import { type ChunkExecutor, runWorker, taskExecutor } from "./work/worker.ts";
@@ -81,6 +82,8 @@ describe("a job", () => {
       "",
       '{"id":1,"input":"again"}',
       '{"input":"its number is its id"}',
+      '{"id":7,"input":"the number of the next row"}',
+      '{"input":"has the id of the row before"}',
       '{"id":[],"input":"x"}',
       '{"id":"n","input":7}',
       "[]",
@@ -89,16 +92,17 @@ describe("a job", () => {
     ];
     await writeFile(path("in.jsonl"), rows.join("\n"));
     await store.create("j", definition());
-    expect(await run("j")).toMatchObject({ status: "done", rows: 9, done: 3, failed: 6 });
-    expect((await lines<Line>("out.jsonl")).map(({ id }) => id)).toEqual([1, 5, "z"]);
+    expect(await run("j")).toMatchObject({ status: "done", rows: 11, done: 4, failed: 7 });
+    expect((await lines<Line>("out.jsonl")).map(({ id }) => id)).toEqual([1, 5, 7, "z"]);
     const failed = await lines<{ row: number; error: { message: string } }>("failed.jsonl");
     expect(failed.map(({ row, error }) => [row, error.message.replace(/JSON: .*/, "JSON")])).toEqual([
       [2, "the line is not JSON"],
       [4, "id 1 occurred in an earlier row"],
-      [6, "id is [], and must be a text or a number"],
-      [7, "input must be a text"],
-      [8, "the row is no object"],
-      [9, "the row has no input"],
+      [7, "the row has no id, and an earlier row has its number 7 as id"],
+      [8, "id is [], and must be a text or a number"],
+      [9, "input must be a text"],
+      [10, "the row is no object"],
+      [11, "the row has no input"],
     ]);
   });
 
@@ -130,6 +134,32 @@ describe("a job", () => {
     await expect(run("j")).rejects.toThrow(/has changed since the job j began/);
   });
 
+  it("goes on once the cause of a failure is gone, whatever its workers left", async () => {
+    await writeFile(path("in.jsonl"), texts(100));
+    await store.create("j", definition());
+    let failures = 0;
+    const failing: ChunkExecutor = async () => {
+      failures += 1;
+      return {
+        output: [],
+        failed: [],
+        fatal: { name: "InferyardError", code: "DISK_FULL", message: "full", data: {}, retryable: false },
+      };
+    };
+    await expect(run("j", failing)).rejects.toMatchObject({ code: "DISK_FULL", message: "full" });
+    expect(failures).toBeGreaterThan(1); // of several chunks
+    expect(await run("j")).toMatchObject({ status: "done", rows: 100, done: 100 });
+  });
+
+  it("is done if a process was killed between making the output and recording so", async () => {
+    await writeFile(path("in.jsonl"), texts(10));
+    await store.create("j", definition());
+    const done = await run("j");
+    await store.save("j", { ...done, status: "running" });
+    expect(await run("j")).toEqual(done);
+    expect(await lines<Line>("out.jsonl")).toHaveLength(10);
+  });
+
   it("is run by one process at a time, and paused and cancelled by others", async () => {
     await writeFile(path("in.jsonl"), texts(100));
     await store.create("j", definition());
@@ -150,6 +180,31 @@ describe("a job", () => {
     await expect(store.get("none")).rejects.toMatchObject({ code: "NOT_FOUND" });
     await expect(store.get("../x")).rejects.toMatchObject({ code: "INPUT_INVALID" });
   });
+});
+
+it("a worker that cannot leave a result leaves the reason, for the whole job", async () => {
+  const chunk = createChunk("j", 0, { task: "embed", model: "m", options: {}, retries: 1 }, []);
+  const [left, told]: [RowChunkResult[], string[]] = [[], []];
+  const finish: ChunkLease["finish"] = async (result) => {
+    if (result.fatal === undefined) throw new InferyardError("DISK_FULL", "full");
+    left.push(result);
+  };
+  const lease: ChunkLease = {
+    chunk,
+    history: { deaths: 0, rowDeaths: {} },
+    mark: async () => {},
+    finish,
+    release: async () => {},
+  };
+  const queue: WorkerQueue = { take: async () => lease, close: async () => {} };
+  const execute: ChunkExecutor = async ({ mark }) => {
+    await mark(1);
+    return { output: [], failed: [] };
+  };
+  const working = runWorker(queue, execute, { stop: never, abort: never }, (activity) => told.push(activity));
+  await expect(working).rejects.toMatchObject({ code: "DISK_FULL" });
+  expect(left).toMatchObject([{ fatal: { code: "DISK_FULL", message: "full" } }]);
+  expect(told).toEqual(["chunk", "row", "idle"]);
 });
 
 describe("the spool", () => {

@@ -7,7 +7,7 @@ export {
   type ProgramOperators,
 } from "./definition/define-program.ts";
 export type { DefinitionOptions } from "./definition/check-program.ts";
-export { programFromOnnx } from "./definition/program-from-onnx.ts";
+export { type OnnxProgram, programFromOnnx } from "./definition/program-from-onnx.ts";
 export {
   defineOperator,
   type StableHloOperands,
@@ -26,6 +26,8 @@ export type { BackendPeaks } from "./optimization/roofline.ts";
 export type { ProgramKernel, ProgramRunOptions } from "./compilation/program-kernel.ts";
 export type { ProgramDecision, SelectedBackend } from "./compilation/program-decision.ts";
 export type { ProgramMemoryUsage } from "./compilation/program-session.ts";
+export type { RankOptions } from "./ranks/rank-options.ts";
+export type { Parallelism } from "./ranks/rank-part.ts";
 export type { DimensionBuckets } from "./compilation/buckets.ts";
 export type { OrtTensor, TensorArgument } from "./definition/tensor-arguments.ts";
 export type {

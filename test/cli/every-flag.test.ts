@@ -54,6 +54,9 @@ vi.mock("../../src/distillation/distill.ts", async () => ({
   distill: (await import("./flags/recorded-library.ts")).recorded("distill"),
 }));
 vi.mock("../../src/distillation/runtime-teacher.ts", () => ({ runtimeTeacher: async () => ({ recordedAs: "the teacher" }) }));
+vi.mock("../../src/bundling/build-bundle.ts", async () => ({
+  buildBundle: (await import("./flags/recorded-library.ts")).recorded("buildBundle"),
+}));
 vi.mock("../../src/models/aimod/pack.ts", async () => ({
   pack: (await import("./flags/recorded-library.ts")).recorded("pack"),
 }));

@@ -30,9 +30,13 @@ interface Ended {
 }
 
 /** Starts a command whose jobs are in a folder of their own. */
-function start(home: string, args: readonly string[]): { readonly child: ChildProcess; readonly ended: Promise<Ended> } {
+function start(
+  home: string,
+  args: readonly string[],
+  environment: object = {},
+): { readonly child: ChildProcess; readonly ended: Promise<Ended> } {
   const child = spawn(process.execPath, [program, ...args], {
-    env: { ...process.env, INFERYARD_HOME: join(folder, home) },
+    env: { ...process.env, INFERYARD_HOME: join(folder, home), ...environment },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let [stdout, stderr] = ["", ""];
@@ -111,5 +115,35 @@ describe.skipIf(process.platform !== "linux")(`${count} rows`, () => {
         await server.kill();
       }
     },
+  );
+});
+
+it("rows that kill their worker are set aside with the reason, and no others", async () => {
+  const [rows, output, fatal] = [join(folder, "fatal.jsonl"), join(folder, "alive.jsonl"), "a row that kills"];
+  const poison = [3, 4, 25];
+  const texts = Array.from({ length: 40 }, (_, row) => (poison.includes(row) ? fatal : `text ${row}`));
+  writeFileSync(rows, texts.map((input, id) => `${JSON.stringify({ id, input })}\n`).join(""));
+  // The tokenizer of the built-in model makes texts lower-case.
+  const preload = join(folder, "poison.mjs");
+  writeFileSync(
+    preload,
+    `const lower = String.prototype.toLowerCase;
+    String.prototype.toLowerCase = function () {
+      if (String(this) === ${JSON.stringify(fatal)} && process.argv.includes("work")) process.kill(process.pid, "SIGKILL");
+      return lower.call(this);
+    };`,
+  );
+  const words = `jobs run embed --input ${rows} --output ${output} --workers 1 --chunk-rows 20 --retries 0 --json`;
+  const ended = await start("poison", words.split(" "), { NODE_OPTIONS: `--import ${preload}` }).ended;
+  expect(ended).toMatchObject({ code: 0, stderr: "" });
+  expect(JSON.parse(ended.stdout)).toMatchObject({ status: "done", rows: 40, done: 37, failed: 3 });
+  const failed = readFileSync(`${output}.failed.jsonl`, "utf8").trim().split("\n");
+  expect(failed.map((line) => JSON.parse(line) as unknown)).toEqual(
+    poison.map((id) => ({
+      id,
+      input: fatal,
+      row: id + 1,
+      error: { code: "HOST_DIED", message: "a worker died while computing this row" },
+    })),
   );
 });

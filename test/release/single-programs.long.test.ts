@@ -1,6 +1,6 @@
 /** Single programs as `npm run dist` builds them: `inferyard` for linux x64 is run, and on request in a Debian root without Node.js; the others are checked as files. */
 import { execFileSync, spawnSync } from "node:child_process";
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -12,6 +12,7 @@ import { targets } from "../../scripts/release/targets.ts";
 import { readBinary } from "../../src/libraries/binaries/index.ts";
 import { needsData, sharedData } from "../fixtures/shared-data.ts";
 import { onRequest, runsAll } from "../fixtures/slow.ts";
+import { BareRoot, canChangeRoot, copyLibraries } from "./fixtures/bare-root.ts";
 
 const canBuild = process.platform === "linux" && process.arch === "x64";
 const out = mkdtempSync(join(tmpdir(), "inferyard-single-"));
@@ -28,7 +29,11 @@ function generatedText(json: string): string | undefined {
 beforeAll(async () => {
   if (canBuild) assets = await bundleAssets(join(out, "bundle"));
 });
-afterAll(() => rmSync(out, { recursive: true, force: true }));
+const roots: BareRoot[] = [];
+afterAll(() => {
+  for (const root of roots) root.unmount();
+  rmSync(out, { recursive: true, force: true });
+});
 
 describe.skipIf(!canBuild)("the single program for linux x64", () => {
   let program = "";
@@ -60,6 +65,16 @@ describe.skipIf(!canBuild)("the single program for linux x64", () => {
   it.skipIf(isMissing).each(["inline", "worker", "process"])(namedModel, (host) => {
     const flags = ["--model", gguf, "--max-new-tokens", "4", "--threads", "2", "--host", host, "--json"];
     expect(generatedText(run(["generate", "Once upon a time", ...flags]))).toBe(", there was a");
+  });
+
+  it.each(["jsonl", "parquet", "arrow"])("runs jobs with worker processes of its own, and writes %s", (format) => {
+    const [rows, output] = [join(out, `${format}-rows.jsonl`), join(out, `results.${format}`)];
+    writeFileSync(rows, Array.from({ length: 60 }, (_, row) => `{"id":${row},"input":"text ${row}"}\n`).join(""));
+    const flags = ["--workers", "2", "--chunk-rows", "10", "--json"];
+    const ran = JSON.parse(run(["jobs", "run", "embed", "--input", rows, "--output", output, ...flags])) as unknown;
+    expect(ran).toMatchObject({ status: "done", chunks: 6, rows: 60, done: 60, failed: 0 });
+    const start = { jsonl: '{"id":0,"result":[', parquet: "PAR1", arrow: "ARROW1" }[format]!;
+    expect(readFileSync(output).toString("latin1", 0, start.length)).toBe(start);
   });
 
   /** What npm itself reads of this machine: .npmrc, proxies, certificates. */
@@ -101,25 +116,80 @@ describe.skipIf(!canBuild)("the single program for linux x64", () => {
     600_000,
   );
 
-  it.skipIf(isMissing || process.getuid?.() !== 0 || onRequest("")[0])(
-    onRequest("runs where there is nothing but the C and C++ libraries of Debian", "it fetches packages of Debian")[1],
-    () => {
-      const root = join(out, "root");
-      makeDebianRoot(root);
-      mkdirSync(join(root, "data"));
-      copyFileSync(program, join(root, "inferyard"));
-      copyFileSync(gguf, join(root, "model.gguf"));
-      const { stdout, stderr } = spawnSync(
-        "chroot",
-        [root, "/inferyard", "generate", "--model", "/model.gguf", "Once upon a time", "--max-new-tokens", "4", "--json"],
-        { encoding: "utf8", env: { INFERYARD_HOME: "/data", PATH: process.env["PATH"] } },
-      );
-      expect(stderr).toBe("");
-      expect(generatedText(stdout)).toBe(", there was a");
-    },
-    600_000,
-  );
+  describe.skipIf(isMissing || !canChangeRoot).each([
+    { where: "libraries of this machine", fill: copyLibraries, reason: undefined },
+    { where: "packages of Debian", fill: (root: string) => makeDebianRoot(root), reason: "they are fetched" },
+  ])("where there is nothing but the C and C++ libraries: $where", ({ where, fill, reason }) => {
+    const [skip, name] = reason === undefined ? [false, ""] : onRequest("", reason);
+
+    it.skipIf(skip)(`embeds, chats with a GGUF file, and serves it${name}`, async () => {
+      const folder = join(out, where);
+      fill(folder, program);
+      const root = new BareRoot(folder, program);
+      roots.push(root);
+      root.addModel(gguf, "tinyllm.gguf");
+      writeFileSync(join(folder, "models/chat_template.jinja"), "{% for message in messages %}{{ message.content }}{% endfor %}");
+      expect((root.run("embed", "hello") as { embeddings: number[][] }).embeddings[0]).toHaveLength(256);
+      const answer = { role: "assistant", content: ", there was a" };
+      const flags = ["--max-new-tokens", "4"];
+      expect(root.run("chat", "/models/tinyllm.gguf", "Once upon a time", ...flags)).toMatchObject({
+        results: [{ message: answer }],
+      });
+      const code = await root.serve(["--model", "/models/tinyllm.gguf"], async (url) => {
+        const messages = [{ role: "user", content: "Once upon a time" }];
+        const response = await fetch(`${url}/v1/chat/completions`, {
+          method: "POST",
+          headers: { "content-type": "application/json" },
+          body: JSON.stringify({ model: "/models/tinyllm.gguf", max_tokens: 4, messages }),
+        });
+        expect(await response.json()).toMatchObject({ choices: [{ message: answer }] });
+        expect(await (await fetch(`${url}/metrics`)).text()).toContain(
+          'inferyard_requests_total{route="post_v1_chat_completions"',
+        );
+      });
+      expect(code).toBe(0);
+    });
+  });
 });
+
+const emulator = "qemu-aarch64-static";
+const noEmulator =
+  spawnSync(emulator, ["--version"]).status === 0 ? undefined : `${emulator} is not installed (apt-get install qemu-user-static)`;
+
+describe.skipIf(!canBuild || noEmulator !== undefined || !runsAll)(
+  noEmulator === undefined
+    ? onRequest("the single program for linux arm64 under qemu", "it fetches 57 MB")[1]
+    : `the single program for linux arm64 under qemu (skipped: ${noEmulator})`,
+  () => {
+    let run: (...args: string[]) => string = () => "";
+    beforeAll(async () => {
+      const { path } = await buildProgram({ target: targets[1]!, flavor: "inferyard", assets, out });
+      const root = join(out, "arm64");
+      makeDebianRoot(root, ["libc6-arm64-cross", "libgcc-s1-arm64-cross", "libstdc++6-arm64-cross", "libatomic1-arm64-cross"]);
+      run = (...args) =>
+        execFileSync(emulator, ["-L", join(root, "usr/aarch64-linux-gnu"), path, ...args], {
+          encoding: "utf8",
+          env: { HOME: out, INFERYARD_HOME: join(out, "data-arm64"), PATH: process.env["PATH"] },
+          stdio: ["ignore", "pipe", "pipe"],
+        });
+    }, 600_000);
+
+    it("shows its help", () => {
+      expect(run("--help")).toMatch(/^Usage: inferyard/);
+    });
+
+    it("embeds as the package does on x64", () => {
+      const vector = (printed: string): number[] => (JSON.parse(printed) as { embeddings: number[][] }).embeddings[0]!;
+      const here = vector(execFileSync(process.execPath, ["bin/inferyard.js", "embed", "hello", "--json"], { encoding: "utf8" }));
+      const there = vector(run("embed", "hello", "--json"));
+      expect(Math.max(...there.map((value, index) => Math.abs(value - here[index]!)))).toBeLessThan(1e-6);
+    });
+
+    it("passes its doctor", () => {
+      expect(run("doctor")).toMatch(/native:cpu +PASS .*this is linux arm64/);
+    }, 600_000);
+  },
+);
 
 describe.skipIf(!canBuild || onRequest("")[0])(
   onRequest("the single programs for other machines", "55 MB are fetched for each")[1],

@@ -1,6 +1,6 @@
 /** Modules that the build for pages puts in the place of others: whoever imports one of Node.js gets the same exports with the same types. */
 import { describe, expect, it } from "vitest";
-import { pageReplacements } from "../../../scripts/build/entries.ts";
+import { pageReplacements } from "../../../scripts/build/page-entries.ts";
 import type * as apiBrowserCreateRuntime from "../../api/browser/create-runtime.ts";
 import type * as apiCreateRuntime from "../../api/create-runtime.ts";
 import type * as backendsWasmPackage from "../../backends/wasm/package.ts";

@@ -140,6 +140,38 @@ constant b: float32[3] = [1, 2, 3]
 m: float32[5,3] = matmul(x, w)
 `;
 
+describe("multiplyIntegersAsFloats", () => {
+  const convolution = (weight: number, zero = "binary(w, z) function=sub"): string => `input x: uint8[1,2,3,3]
+input zero: uint8[]
+constant weights: int32[2,2,1,1] = [1, -${weight}, 3, 4]
+w: int32[1,2,3,3] = cast(x) to=int32 saturate=false
+z: int32[] = cast(zero) to=int32 saturate=false
+d: int32[1,2,3,3] = ${zero}
+y: int32[1,2,3,3] = convolution(d, weights) groups=1 strides=[1,1] dilations=[1,1] pads=[0,0,0,0]
+output y = y`;
+  const kinds = (text: string): readonly string[] =>
+    after(passes["multiplyIntegersAsFloats"], text).map((line) => line.slice(0, line.indexOf("(")));
+
+  it("computes in float32 where no sum can be above 2^24, and changes no result", () => {
+    const text = convolution(65_000);
+    expect(kinds(text).slice(-3)).toEqual(["cast", "convolution", "cast"]);
+    const graph = parseGraph(text);
+    const x: Literal = {
+      dataType: "uint8",
+      shape: [1, 2, 3, 3],
+      data: Uint8Array.from({ length: 18 }, (_, index) => 255 - index),
+    };
+    const zero: Literal = { dataType: "uint8", shape: [], data: Uint8Array.of(3) };
+    expect(interpreted(runPasses(graph, { hasExactFloats: true }), { x, zero })).toEqual(interpreted(graph, { x, zero }));
+  });
+
+  it("leaves larger sums, integers that are no bytes, and devices that may round", () => {
+    expect(kinds(convolution(66_000))).toEqual(["cast", "cast", "binary", "convolution"]);
+    expect(kinds(convolution(1, "binary(w, w) function=mul"))).toEqual(["cast", "cast", "binary", "convolution"]);
+    expect(printGraph(runPasses(parseGraph(convolution(1))))).not.toMatch(/convolution.*float32/);
+  });
+});
+
 describe("fuseLinear", () => {
   it("fuses bias, residual and activation", () => {
     const text = `${product}a: float32[5,3] = binary(b, m) function=add

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { RedisServer, noRedis } from "../../../test/fixtures/redis-server.ts";
 import { type RowChunk, createChunk } from "./chunk.ts";
 import type { ChunkQueue, ChunkLease, WorkerQueue } from "./chunk-queue.ts";
+import { connectRedis } from "./redis-connection.ts";
 import { openRedisQueue, openRedisWorker } from "./redis-queue.ts";
 
 const never = new AbortController().signal;
@@ -67,6 +68,36 @@ describe.skipIf(noRedis !== undefined)(`the queue on Redis${noRedis === undefine
     expect(last.chunk.id).toBe(other.id);
     await last.release();
     expect(((await worker.take(never)) as ChunkLease).chunk.id).toBe(other.id);
+  });
+
+  it("gives the chunk of a worker whose connection is gone to another, with its death in the history", async () => {
+    const chunk = newChunk();
+    const dead = await openRedisWorker(server.url);
+    await queue.add(chunk);
+    const lease = (await dead.take(never)) as ChunkLease;
+    expect(lease.history).toEqual({ deaths: 0, rowDeaths: {} });
+    await lease.mark(1);
+    await queue.recover([chunk]);
+    await dead.close();
+    for (let look = 0; look < 2; look += 1) await queue.recover([chunk]);
+    const again = (await worker.take(never)) as ChunkLease;
+    expect(again).toMatchObject({ chunk, history: { deaths: 1, rowDeaths: { 1: 1 } } });
+    await again.finish({ output: ["z"], failed: [] });
+    await queue.remove([chunk.id]);
+  });
+
+  it("says why a server refuses chunks", async () => {
+    const { client, close } = await connectRedis(server.url);
+    const chunk = newChunk();
+    await queue.add(chunk);
+    await client.config("SET", "maxmemory", "1");
+    await expect(worker.take(never)).rejects.toMatchObject({
+      code: "QUEUE_UNAVAILABLE",
+      message: expect.stringContaining("OOM") as string,
+    });
+    await client.config("SET", "maxmemory", "0");
+    await queue.remove([chunk.id]);
+    await close();
   });
 
   it("outlives a kill of the server, and adds again what that lost", async () => {

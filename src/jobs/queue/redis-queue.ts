@@ -1,25 +1,28 @@
 /**
  * The queue of many machines: BullMQ on a Redis or Valkey server. A chunk is a job of BullMQ under the id of the chunk; its result is a key of its own, written
- * before the job is completed, so that a chunk whose worker died between the two is not computed again. A dead worker's lock expires, and the next look for
- * stalled jobs gives the chunk to another. What a server loses when it is killed (with AOF at most the last second) the coordinator adds again.
+ * before the job is completed, so that a chunk whose worker died between the two is not computed again. A coordinator gives the chunks of workers whose connection
+ * is gone to others; where it cannot see connections, the lock of a dead worker expires and BullMQ does so. What a server loses when it is killed (with AOF at most the last second) the coordinator adds again.
  */
 import { randomUUID } from "node:crypto";
 import type { Job as QueuedJob } from "bullmq";
 import { addAbortListener, removeAbortListener } from "../../concurrency/abort-listeners.ts";
+import { InferyardError, getMessage } from "../../contract/errors.ts";
 import { delay } from "../../storage/lock.ts";
 import { type RowChunk, type RowChunkResult, decodeResult, encodeResult } from "./chunk.ts";
-import { type ChunkHistory, type ChunkQueue, type ChunkLease, type WorkerQueue, afterDeath, noHistory } from "./chunk-queue.ts";
+import type { ChunkQueue, ChunkLease, WorkerQueue } from "./chunk-queue.ts";
 import { type RedisConnection, connectRedis, importQueuePackage } from "./redis-connection.ts";
+import { keptSeconds, lostWorkerFinder, readHistory, recordDeath, workerToken } from "./redis-recovery.ts";
 
 const prefix = "inferyard";
 const queueName = "jobs";
 /** Time after which the lock of a worker expires that does not extend it, and the interval at which stalled jobs are looked for. */
 const [lockMs, stalledMs] = [5000, 2000];
-/** Time after which results and histories expire that nobody has removed. */
-const keptSeconds = 7 * 24 * 3600;
+/** Time for which a death is not counted again by another coordinator. */
+const deathSeconds = 60;
 /** Bounds of the time between two looks for a chunk. */
 const [minWaitMs, maxWaitMs] = [2, 100];
 
+const activeKey = `${prefix}:${queueName}:active`;
 const jobKey = (id: string): string => `${prefix}:${queueName}:${id}`;
 const resultKey = (id: string): string => `${prefix}:result:${id}`;
 const historyKey = (id: string): string => `${prefix}:history:${id}`;
@@ -55,6 +58,19 @@ export async function openRedisQueue(url: string): Promise<ChunkQueue> {
     await removeWaiting(ids);
     if (ids.length > 0) await client.unlink(ids.flatMap((id) => [resultKey(id), historyKey(id)]));
   };
+  const findLost = lostWorkerFinder(client);
+  const giveBackLost = async (): Promise<void> => {
+    const ids = await client.lrange(activeKey, 0, -1);
+    const tokens = ids.length === 0 ? [] : await client.mget(ids.map((id) => `${jobKey(id)}:lock`));
+    const lost = await findLost(tokens.filter((token) => token !== null));
+    for (const [index, id] of ids.entries()) {
+      const token = tokens[index] ?? "";
+      if (!lost.has(token)) continue;
+      if ((await client.set(`${prefix}:death:${id}:${token}`, "", "EX", deathSeconds, "NX")) === null) continue;
+      await recordDeath(client, historyKey(id));
+      await (await queue.getJob(id))?.moveToWait(token).catch(() => undefined); // its lock has just expired
+    }
+  };
   return {
     add: (chunk) => guard(addAll([chunk])),
     result: async (id) => {
@@ -62,6 +78,7 @@ export async function openRedisQueue(url: string): Promise<ChunkQueue> {
       return bytes === null ? undefined : decodeResult(bytes);
     },
     recover: async (outstanding) => {
+      await guard(giveBackLost());
       const present = await guard(
         exists(
           client,
@@ -98,7 +115,17 @@ async function exists(client: RedisConnection["client"], keys: readonly string[]
   });
 }
 
-/** Opens the workers' side of the queue. Throws QUEUE_UNAVAILABLE if the server cannot be reached now; later a worker waits for it. */
+/** Replies of a server that no wait mends: its memory or its disk is full, or this user may not write. */
+const refusal = /\b(?:OOM|MISCONF|NOPERM|NOAUTH|WRONGPASS)\b/;
+
+/** Undefined after an error that may pass: the server is away, or has just started. Throws QUEUE_UNAVAILABLE if the server refuses. */
+function afterError(error: unknown): undefined {
+  const message = getMessage(error);
+  if (refusal.test(message)) throw new InferyardError("QUEUE_UNAVAILABLE", `the queue refuses: ${message}`, { cause: error });
+  return undefined;
+}
+
+/** Opens the workers' side of the queue. Throws QUEUE_UNAVAILABLE if the server cannot be reached now; later a worker waits for it, unless it refuses commands. */
 export async function openRedisWorker(url: string): Promise<WorkerQueue> {
   const { Worker } = await importBullMq();
   const { client, close } = await connectRedis(url);
@@ -114,7 +141,7 @@ export async function openRedisWorker(url: string): Promise<WorkerQueue> {
   worker.on("error", () => {}); // a server that is away
   await worker.waitUntilReady();
   await worker.startStalledCheckTimer();
-  const token = randomUUID();
+  const token = await workerToken(client, randomUUID());
   const takeOne = async (): Promise<ChunkLease | undefined> => {
     const job = (await worker.getNextJob(token, { block: false })) as QueuedJob<RowChunk> | undefined;
     return job === undefined ? undefined : await toLease(job, token, client);
@@ -127,7 +154,7 @@ export async function openRedisWorker(url: string): Promise<WorkerQueue> {
       try {
         for (let wait = minWaitMs; !signal.aborted; wait = Math.min(wait * 2, maxWaitMs)) {
           // The command of a server that is away waits for it; a chunk that it takes after an abort stalls, and goes to another worker.
-          const lease = await Promise.race([takeOne().catch(() => undefined), aborted]);
+          const lease = await Promise.race([takeOne().catch(afterError), aborted]);
           if (lease !== undefined) return lease;
           await delay(wait, signal).catch(() => undefined); // aborted: the loop ends
         }
@@ -158,7 +185,7 @@ async function toLease(
     await complete();
     return undefined;
   }
-  const history = await readHistory(client, chunk.id, job.stalledCounter);
+  const history = await readHistory(client, historyKey(chunk.id), job.stalledCounter);
   const timer = setInterval(() => void job.extendLock(token, lockMs).catch(() => undefined), lockMs / 3);
   return {
     chunk,
@@ -168,7 +195,10 @@ async function toLease(
       else await client.hset(historyKey(chunk.id), { row });
     },
     finish: async (result: RowChunkResult) => {
-      await client.set(resultKey(chunk.id), encodeResult(result), "EX", keptSeconds);
+      await client.set(resultKey(chunk.id), encodeResult(result), "EX", keptSeconds).catch((error: unknown) => {
+        afterError(error);
+        throw error;
+      });
       clearInterval(timer);
       await complete();
     },
@@ -177,16 +207,4 @@ async function toLease(
       await job.moveToWait(token).catch(() => undefined);
     },
   };
-}
-
-/** The history of a chunk, with the deaths that BullMQ has counted since it was last held. */
-async function readHistory(client: RedisConnection["client"], id: string, stalls: number): Promise<ChunkHistory> {
-  const { known, row } = await client.hgetall(historyKey(id));
-  let history = known === undefined ? noHistory : (JSON.parse(known) as ChunkHistory);
-  if (stalls <= history.deaths) return history;
-  while (history.deaths < stalls) history = afterDeath(history, row === undefined ? undefined : Number(row));
-  await client.hset(historyKey(id), { known: JSON.stringify(history) });
-  await client.hdel(historyKey(id), "row");
-  await client.expire(historyKey(id), keptSeconds);
-  return history;
 }

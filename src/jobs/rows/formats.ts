@@ -2,7 +2,7 @@
 import { rename, rm } from "node:fs/promises";
 import { extname } from "node:path";
 import { invalidInput } from "../../contract/errors.ts";
-import { withDiskErrors } from "../../storage/disk.ts";
+import { statOrUndefined, withDiskErrors } from "../../storage/disk.ts";
 import { type FileFormat, type JobFile, fileFormats } from "../store/job.ts";
 import { jsonlReader } from "./jsonl-reader.ts";
 import type { RowReader } from "./row-reader.ts";
@@ -44,6 +44,7 @@ export async function openFormat(input: JobFile, output: JobFile, fields: readon
 
 async function openReader({ path, format }: JobFile, fields: readonly string[]): Promise<RowReader> {
   if (format === "jsonl") return jsonlReader(path);
+  if ((await statOrUndefined(path))?.size === 0) throw invalidInput(`${path} is empty, and so no ${format} file`);
   if (format === "parquet") return await (await import("../columnar/parquet-reader.ts")).parquetReader(path, fields, "input");
   return await (await import("../columnar/arrow-reader.ts")).arrowReader(path, fields, "input");
 }

@@ -32,7 +32,10 @@ export function toRow(read: ReadRow, fields: RowFields, ids: IdSet, failedLine: 
   const id = Object.hasOwn(all, fields.id) ? all[fields.id] : undefined;
   if (id === undefined || id === null) {
     if (fields.needsId) return fail(invalidInput(`the row has no ${fields.id}`), { fields: own });
-    return { number, id: number, fields: own };
+    if (ids.add(number)) return { number, id: number, fields: own };
+    return fail(invalidInput(`the row has no ${fields.id}, and an earlier row has its number ${number} as ${fields.id}`), {
+      fields: own,
+    });
   }
   if (typeof id !== "string" && (typeof id !== "number" || !Number.isFinite(id)))
     return fail(invalidInput(`${fields.id} is ${shown(id)}, and must be a text or a number`), { fields: own });
@@ -41,14 +44,15 @@ export function toRow(read: ReadRow, fields: RowFields, ids: IdSet, failedLine: 
 }
 
 /** Adds the id of a row that an earlier process has read. */
-export function addKnownId({ value }: ReadRow, fields: RowFields, ids: IdSet): void {
-  if (typeof value !== "object" || value === null || !Object.hasOwn(value, fields.id)) return;
-  const id = (value as Readonly<Record<string, unknown>>)[fields.id];
+export function addKnownId({ number, value }: ReadRow, fields: RowFields, ids: IdSet): void {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return;
+  const own = Object.hasOwn(value, fields.id) ? (value as Readonly<Record<string, unknown>>)[fields.id] : undefined;
+  const id = own ?? (fields.needsId ? undefined : number);
   if (typeof id === "string" || (typeof id === "number" && Number.isFinite(id))) ids.add(id);
 }
 
 function shown(value: unknown): string {
-  return JSON.stringify(value).slice(0, 80);
+  return (typeof value === "number" ? String(value) : JSON.stringify(value)).slice(0, 80);
 }
 
 /** A failed row of `inferyard jobs`: the row's own fields, so that the file can be an input again, its number, and the error. */

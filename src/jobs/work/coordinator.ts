@@ -4,9 +4,9 @@
  */
 import { rename } from "node:fs/promises";
 import { InferyardError, invalidInput } from "../../contract/errors.ts";
-import { withDiskErrors } from "../../storage/disk.ts";
+import { statOrUndefined, withDiskErrors } from "../../storage/disk.ts";
 import { delay } from "../../storage/lock.ts";
-import type { EncodedResult, FailedRow } from "../queue/chunk.ts";
+import type { EncodedResult, FailedRow, RowChunk } from "../queue/chunk.ts";
 import type { ChunkQueue } from "../queue/chunk-queue.ts";
 import type { RowFields, FailedLine } from "../rows/row-fields.ts";
 import type { RowReader } from "../rows/row-reader.ts";
@@ -48,6 +48,11 @@ export async function runJob(job: Job, parts: CoordinatorParts): Promise<JobStat
       throw invalidInput(`the job ${job.id} is ${current.state.status}`, "run it under another id");
     await store.takeRequest(job.id); // what was asked of an earlier process
     await refuseChangedInput(current);
+    if (await isOutputThere(current)) {
+      const state: JobState = { ...current.state, status: "done" };
+      await store.save(job.id, state);
+      return state;
+    }
     const coordinator = await Coordinator.open(current, parts);
     try {
       return await coordinator.run();
@@ -59,6 +64,13 @@ export async function runJob(job: Job, parts: CoordinatorParts): Promise<JobStat
       await coordinator.close();
     }
   });
+}
+
+/** Whether a process that was killed had made the output of all rows, and not yet recorded so. */
+async function isOutputThere(job: Job): Promise<boolean> {
+  const { progress, outputBytes } = job.state;
+  if (progress < 1 || outputBytes === 0 || (await statOrUndefined(partialPath(job))) !== undefined) return false;
+  return (await statOrUndefined(job.definition.output.path)) !== undefined;
 }
 
 /** Throws INPUT_INVALID if the input is not the one that the job began with. */
@@ -85,6 +97,8 @@ class Coordinator {
   readonly #outstanding: CutChunk[] = [];
   #outstandingBytes = 0;
   #isRead = false;
+  /** Chunks from here on for which an earlier run may have left a result. */
+  #unsure = maxOutstanding;
   /** Ids of chunks that are merged, and not yet recorded as such. */
   #merged: string[] = [];
   #state: JobState;
@@ -141,11 +155,21 @@ class Coordinator {
         this.#isRead = true;
         return;
       }
-      if (next.value.chunk.rows.length > 0) await this.#parts.queue.add(next.value.chunk);
+      if (next.value.chunk.rows.length > 0) await this.#add(next.value.chunk);
       this.#outstanding.push(next.value);
       this.#outstandingBytes += next.value.bytes;
       if (this.#isDue() && this.#outstanding.length > 1) return; // the state is recorded while a long input fills the queue
     }
+  }
+
+  /** Adds a chunk. An earlier run may have left the error of the whole job for it, whose cause may be gone. */
+  async #add(chunk: RowChunk): Promise<void> {
+    if (this.#unsure > 0) {
+      this.#unsure -= 1;
+      const left = await this.#parts.queue.result(chunk.id);
+      if (left?.fatal !== undefined) await this.#parts.queue.remove([chunk.id]);
+    }
+    await this.#parts.queue.add(chunk);
   }
 
   /** Waits for the result of the first outstanding chunk and merges it. Returns the state if the job was paused or cancelled meanwhile. */
@@ -235,11 +259,11 @@ class Coordinator {
 
   async #finish(): Promise<JobState> {
     await this.#output.create();
+    this.#state = { ...this.#state, progress: 1 };
     await this.#record();
     const [lines, output] = [partialPath(this.#job), this.#job.definition.output.path];
     if (this.#parts.convert === undefined) await withDiskErrors(output, () => rename(lines, output));
     else await this.#parts.convert(lines, output);
-    this.#state = { ...this.#state, progress: 1 };
     return await this.end("done");
   }
 }

@@ -66,7 +66,7 @@ describe("the rows of a chunk", () => {
     expect(marks.slice(0, 5)).toEqual([1, 2, 3, 5, 6]);
     expect(marks.at(-1)).toBeUndefined();
     expect(result.failed.map(({ line }) => (JSON.parse(line) as { error: object }).error)).toEqual([
-      { code: "HOST_DIED", message: "3 workers died while they computed this row" },
+      { code: "HOST_DIED", message: "3 workers died while computing this row" },
     ]);
   });
 });

@@ -1,7 +1,7 @@
 /** Computes a chunk: all rows at once, and where that fails in smaller parts, until the rows are known that fail alone. */
 import { InferyardError, isInferyardError } from "../../contract/errors.ts";
 import { delay } from "../../storage/lock.ts";
-import type { RowChunk, RowChunkResult, FailedRow, JobRow } from "../queue/chunk.ts";
+import type { RowChunkResult, FailedRow, JobRow } from "../queue/chunk.ts";
 import type { ChunkHistory, ChunkLease } from "../queue/chunk-queue.ts";
 import type { FailedLine } from "../rows/row-fields.ts";
 import { rowError } from "./row-tasks.ts";
@@ -48,7 +48,8 @@ type Fail = (row: JobRow, error: unknown) => void;
 function isSound(row: JobRow, { check, retries }: RowWork, { rowDeaths }: ChunkHistory, fail: Fail): boolean {
   const deaths = rowDeaths[String(row.number)] ?? 0;
   if (deaths > retries) {
-    fail(row, new InferyardError("HOST_DIED", `${deaths} workers died while they computed this row`));
+    const workers = deaths === 1 ? "a worker" : `${deaths} workers`;
+    fail(row, new InferyardError("HOST_DIED", `${workers} died while computing this row`));
     return false;
   }
   try {
@@ -134,8 +135,8 @@ function refuseToContinue(error: unknown, signal: AbortSignal): void {
   if (signal.aborted) throw error;
 }
 
-/** A result for a chunk that cannot be computed on account of the job as a whole. */
-export function fatalResult(chunk: RowChunk, error: unknown): RowChunkResult {
+/** A result for a chunk that cannot be computed on account of the job as a whole. `subject`: what the message begins with. */
+export function fatalResult(error: unknown, subject?: string): RowChunkResult {
   const { message, ...others } = rowError(error).toJSON();
-  return { output: [], failed: [], fatal: { ...others, message: `${chunk.work.model}: ${message}` } };
+  return { output: [], failed: [], fatal: { ...others, message: subject === undefined ? message : `${subject}: ${message}` } };
 }

@@ -10,8 +10,14 @@ export interface WorkerCommand {
   readonly directory: string;
 }
 
-/** Ends of workers, one after another and without a result between them, after which the job fails: by a signal, and by themselves. */
-const [maxDeaths, maxExits] = [20, 3];
+/** What a worker does, as it tells the process that started it: nothing, a chunk, or one row alone. */
+export type WorkerActivity = "idle" | "chunk" | "row";
+
+/**
+ * Ends of workers, one after another and without a result between them, after which the job fails. `idle`: by themselves and without a chunk, as with a setting
+ * that does not work; `chunk`: with a chunk, or by a signal; `row`: with one row alone. Each of these counts for its row, which is set aside after a few of them.
+ */
+const maxEnds: Readonly<Record<WorkerActivity, number>> = { idle: 3, chunk: 20, row: 200 };
 /** Wait before a worker is started again, in milliseconds; doubled for each end without a result between. */
 const [minRestartMs, maxRestartMs] = [10, 5000];
 /** Time that a worker has to finish its chunk when the coordinator ends. */
@@ -24,8 +30,7 @@ export class WorkerProcesses {
   readonly #command: WorkerCommand;
   readonly #children = new Set<ChildProcess>();
   #isClosed = false;
-  #deaths = 0;
-  #exits = 0;
+  #ends: Record<WorkerActivity, number> = { idle: 0, chunk: 0, row: 0 };
   #errors = "";
 
   constructor(count: number, command: WorkerCommand) {
@@ -40,13 +45,12 @@ export class WorkerProcesses {
 
   /** To be called when results come: the workers do their work. */
   readonly onProgress = (): void => {
-    this.#deaths = 0;
-    this.#exits = 0;
+    this.#ends = { idle: 0, chunk: 0, row: 0 };
   };
 
   /** Throws HOST_DIED if the workers end again and again without a result. */
   readonly check = (): void => {
-    if (this.#exits <= maxExits && this.#deaths <= maxDeaths) return;
+    if (!this.#isLost()) return;
     const said = this.#errors.trim();
     throw new InferyardError("HOST_DIED", `the workers end without a result${said === "" ? "" : `: ${said}`}`);
   };
@@ -70,6 +74,10 @@ export class WorkerProcesses {
     );
   }
 
+  #isLost(): boolean {
+    return this.#ends.idle > maxEnds.idle || this.#ends.chunk > maxEnds.chunk || this.#ends.row > maxEnds.row;
+  }
+
   #start(): void {
     const { program, args, environment, directory } = this.#command;
     const child = spawn(program, args, { cwd: directory, env: { ...environment }, stdio: ["ignore", "ignore", "pipe", "ipc"] });
@@ -77,12 +85,13 @@ export class WorkerProcesses {
     child.stderr?.setEncoding("utf8").on("data", (text: string) => {
       this.#errors = `${this.#errors}${text}`.slice(-quotedCharacters);
     });
+    let activity: WorkerActivity = "idle";
+    child.on("message", (message) => (activity = message as WorkerActivity));
     const ended = (signal: NodeJS.Signals | null): void => {
       if (!this.#children.delete(child) || this.#isClosed) return;
-      if (signal === null) this.#exits += 1;
-      else this.#deaths += 1;
-      const times = this.#exits + this.#deaths;
-      if (this.#exits > maxExits || this.#deaths > maxDeaths) return; // `check` says so
+      this.#ends[activity === "idle" && signal !== null ? "chunk" : activity] += 1;
+      if (this.#isLost()) return; // `check` says so
+      const times = this.#ends.idle + this.#ends.chunk;
       setTimeout(
         () => {
           if (!this.#isClosed) this.#start();

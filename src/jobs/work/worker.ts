@@ -7,6 +7,7 @@ import type { ChunkLease, WorkerQueue } from "../queue/chunk-queue.ts";
 import { jobFailedLine } from "../rows/row-fields.ts";
 import { executeRows, fatalResult } from "./execute-chunk.ts";
 import { getRowTask } from "./row-tasks.ts";
+import type { WorkerActivity } from "./worker-processes.ts";
 
 /** Computes a leased chunk. Throws ABORTED if the signal is aborted. */
 export type ChunkExecutor = (lease: ChunkLease, signal: AbortSignal) => Promise<RowChunkResult>;
@@ -17,20 +18,40 @@ export interface WorkerSignals {
   readonly abort: AbortSignal;
 }
 
-/** Takes and computes chunks until it is stopped. Throws errors of the queue. */
-export async function runWorker(queue: WorkerQueue, execute: ChunkExecutor, { stop, abort }: WorkerSignals): Promise<void> {
+/** Takes and computes chunks until it is stopped. `tell`: called with what it does from now on. Throws errors of the queue. */
+export async function runWorker(
+  queue: WorkerQueue,
+  execute: ChunkExecutor,
+  { stop, abort }: WorkerSignals,
+  tell: (activity: WorkerActivity) => void = () => {},
+): Promise<void> {
   for (;;) {
-    const lease = await queue.take(stop);
-    if (lease === undefined) return;
+    const taken = await queue.take(stop);
+    if (taken === undefined) return;
+    tell("chunk");
+    const mark: ChunkLease["mark"] = async (row) => {
+      tell(row === undefined ? "chunk" : "row");
+      await taken.mark(row);
+    };
+    const lease: ChunkLease = { ...taken, mark };
     let result: RowChunkResult;
     try {
       result = await execute(lease, abort);
     } catch (error) {
       await lease.release();
+      tell("idle");
       if (abort.aborted) return;
       throw error;
     }
-    await lease.finish(result);
+    try {
+      await lease.finish(result);
+    } catch (error) {
+      // A queue on a full disk: the job ends with that, where there is room for a few bytes.
+      await lease.finish(fatalResult(error)).catch(() => undefined);
+      tell("idle");
+      throw error;
+    }
+    tell("idle");
   }
 }
 
@@ -75,7 +96,7 @@ export function taskExecutor(runtime: Runtime): ChunkExecutor {
       );
     } catch (error) {
       if (signal.aborted || !(error instanceof InferyardError)) throw error;
-      return fatalResult(lease.chunk, error);
+      return fatalResult(error, work.model);
     }
   };
 }

@@ -7,5 +7,5 @@ import { xlaPrograms } from "./xla-programs.ts";
 
 /** A registry with the backends of this package: native, xla, blas and cuda. What one registry has found out about this machine, it does not ask again. */
 export function standardProgramBackends(): ProgramBackends {
-  return new ProgramBackends([nativePrograms(), xlaPrograms(), blasPrograms(), cudaPrograms()]);
+  return new ProgramBackends([nativePrograms(), xlaPrograms(), blasPrograms(), cudaPrograms()], { isStandard: true });
 }

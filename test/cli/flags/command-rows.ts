@@ -112,6 +112,13 @@ export function commandRows(folder: string): Readonly<Record<string, CommandRows
     ...generatingRows(file),
     ...mediaRows(file),
     serve: serverRows(file),
+    health: {
+      on: ["--port", "1"],
+      flags: {
+        "--address": { value: ["127.0.0.9"], refused: /127\.0\.0\.9:1\// },
+        "--port": { on: ["--address", "127.0.0.9"], value: ["1"], refused: /127\.0\.0\.9:1\// },
+      },
+    },
     run: {
       on: ["m", "--input", "x=[1]"],
       flags: {
@@ -257,6 +264,15 @@ export function commandRows(folder: string): Readonly<Record<string, CommandRows
         "--name": sets(["another"], { name: "another" }),
         "--replace": sets([], { replace: true }),
         "--passes": sets(["1"], { passes: 1 }),
+      },
+    },
+    build: {
+      on: ["program.mjs", "--backends", "native"],
+      flags: {
+        "--backends": sets(["cpu,openmp"], {
+          backends: { included: ["native", "blas"], left: ["xla", "cuda", "onnx", "llamacpp", "wasm", "library"], notes: [] },
+        }),
+        "--out": sets(["bundle"], { out: "bundle" }),
       },
     },
     pack: {

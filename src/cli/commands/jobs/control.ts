@@ -1,6 +1,6 @@
 /** `jobs status`, `pause`, `cancel`, `failed` and `remove`: commands about jobs that other processes run. */
 import { createReadStream } from "node:fs";
-import { InferyardError, invalidInput } from "../../../contract/errors.ts";
+import { InferyardError, invalidInput, isInferyardError } from "../../../contract/errors.ts";
 import { getLines } from "../../input/lines.ts";
 import { openQueue } from "../../../jobs/open-job.ts";
 import type { Job } from "../../../jobs/store/job.ts";
@@ -21,6 +21,8 @@ export interface ControlFlags {
 /** Time in which a process that runs a job notices a request. */
 const requestMs = 30_000;
 const pollMs = 100;
+/** Interval at which it is asked again: a process that has just begun with the job takes back what was asked of an earlier one. */
+const askAgainMs = 2000;
 
 /** `jobs status`: one job, or all. */
 export async function showStatus(id: string | undefined, { json }: ControlFlags, terminal: Terminal): Promise<void> {
@@ -51,15 +53,15 @@ export async function endRun(id: string, request: JobRequest, flags: ControlFlag
 
 /** Asks the process that runs the job, and waits until it has ended. */
 async function endOther(store: JobStore, id: string, request: JobRequest, { signal }: Terminal): Promise<void> {
-  await store.request(id, request);
   for (let waited = 0; await store.isRunning(id); waited += pollMs) {
+    if (waited % askAgainMs === 0) await store.request(id, request);
     if (waited > requestMs)
       throw new InferyardError("REQUEST_TIMEOUT", `the process that runs the job ${id} has not ended in ${requestMs / 1000} s`);
     await delay(pollMs, signal);
   }
 }
 
-/** Removes what is left of a cancelled job in its queue. */
+/** Removes what is left of a job in its queue. */
 async function emptyQueue({ id, definition }: Job, store: JobStore, { redis }: ControlFlags, terminal: Terminal): Promise<void> {
   const queue = await openQueue(queueAddress(store, redis ?? definition.redis, terminal));
   await queue.removeJob(id).finally(() => queue.close());
@@ -94,7 +96,12 @@ function describeRow(line: string): string {
 /** `jobs remove`. */
 export async function removeJob(id: string, { json }: ControlFlags, terminal: Terminal): Promise<void> {
   const store = openJobs(terminal);
-  await store.get(id);
-  await store.exclusively(id, async () => store.remove(id));
+  const job = await store.get(id);
+  await store.exclusively(id, async () => {
+    await emptyQueue(job, store, {}, terminal).catch((error: unknown) => {
+      if (!isInferyardError(error) || error.code !== "QUEUE_UNAVAILABLE") throw error; // a server that is gone: its results expire
+    });
+    await store.remove(id);
+  });
   writeLine(terminal.stdout, json === true ? JSON.stringify({ id, removed: true }) : `${id} is removed`);
 }

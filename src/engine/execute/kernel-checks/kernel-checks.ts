@@ -7,7 +7,7 @@ import { InferyardError, getMessage } from "../../../contract/errors.ts";
 import type { compileKernels, WasmFeatures } from "../../codegen/wasm/index.ts";
 import { withoutOptimizer } from "../../codegen/wasm/v8-flags.ts";
 import type { MachineCode } from "../../codegen/x64/index.ts";
-import type { KernelFunction } from "../../lower/kernel-functions.ts";
+import { type KernelFunction, familyOf } from "../../lower/kernel-functions.ts";
 import type { BlockFormat } from "../../../formats/gguf/blocks/block-format.ts";
 import { findDecoderProblem, wrongBuild } from "../../../formats/answers/decoder-answers.ts";
 import { InterpreterAnswers, interpretedNames } from "../interpreter-checks/known-answers.ts";
@@ -230,6 +230,20 @@ export class KernelChecks {
     return `${names.length} functions of generated code agree with the interpreter${note}`;
   }
 
+  /**
+   * Names of functions in the record of passed checks: as WebAssembly, as machine code of a level, or both. Undefined where one is not recorded, as those that multiply
+   * quantized weights.
+   */
+  recordedNames(functions: readonly KernelFunction[], level: X64Level | undefined): readonly string[] | undefined {
+    const recorded = functions.map(({ name, blocks }): readonly string[] => {
+      if (blocks !== undefined) return [];
+      const isRight = this.#results.has(name) && !this.hasFailed(name);
+      const isMachineCode = level !== undefined && this.#machineChecks.has(name, level);
+      return [...(isRight ? [name] : []), ...(isMachineCode ? [MachineChecks.getName(name, level)] : [])];
+    });
+    return recorded.every(({ length }) => length > 0) ? recorded.flat() : undefined;
+  }
+
   /** Names of the functions that are right: checked in this process, or remembered. */
   get right(): readonly string[] {
     return [...this.#results].flatMap(([name, problem]) => (problem === undefined ? [name] : []));
@@ -346,11 +360,6 @@ export class KernelChecks {
       return cases.flatMap((each) => this.#run([each], machineCode, machineFamily));
     }
   }
-}
-
-function familyOf(name: string): string {
-  const [family = name] = name.split(" ");
-  return family;
 }
 
 function hasQuantizedWeights({ nodes }: CheckCase): boolean {
