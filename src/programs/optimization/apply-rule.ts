@@ -48,18 +48,37 @@ function applyMatch(graph: OperatorGraph, rule: RewriteRule, match: RewriteMatch
   const edit = new GraphEdit(graph, match.site);
   try {
     match.rewrite(edit);
-    const rewritten = new OperatorGraph(edit.apply(), graph.inputTypes);
+    const rewritten = new OperatorGraph(edit.apply(), graph.inputTypes, graph.otherInputTypes);
     for (const name of edit.replaced) {
       const [before, after] = [graph.types.get(name), rewritten.types.get(name)];
       if (after !== undefined && JSON.stringify(before) !== JSON.stringify(after))
         return { reason: `the type of "${name}" would change` };
     }
+    if (!holdsForOtherSizes(graph, rewritten, edit)) return { reason: "it holds for these sizes of the free dimensions alone" };
     const form = describeRewrite(graph, rule, match, edit);
     if (!proofs.has(form)) proofs.set(form, findDisproof(graph, match, edit));
     const disproof = proofs.get(form);
     return disproof === undefined ? { graph: rewritten, places: 1 } : { reason: disproof };
   } catch (error) {
     return { reason: getMessage(error) };
+  }
+}
+
+/** Whether a rewrite gives values of the same types for other sizes of the free dimensions. */
+function holdsForOtherSizes(graph: OperatorGraph, rewritten: OperatorGraph, { replaced, initializers }: GraphEdit): boolean {
+  let before: OperatorGraph["otherTypes"];
+  try {
+    before = graph.otherTypes;
+  } catch {
+    return initializers.size === 0; // the program itself takes no other sizes of this kind
+  }
+  try {
+    const after = rewritten.otherTypes;
+    return replaced.every(
+      (name) => !rewritten.types.has(name) || JSON.stringify(before?.get(name)) === JSON.stringify(after?.get(name)),
+    );
+  } catch {
+    return false;
   }
 }
 

@@ -23,15 +23,19 @@ export class OperatorGraph {
   readonly model: OnnxModel;
   readonly inputTypes: InputTypes;
   readonly types: ReadonlyMap<string, TensorType>;
+  /** Types of the inputs for other sizes of the free dimensions; undefined if there are none. */
+  readonly otherInputTypes: InputTypes | undefined;
   readonly #producers = new Map<string, OnnxNode>();
   readonly #readers = new Map<string, OnnxNode[]>();
   readonly #constants = new Set<string>();
+  #otherTypes: ReadonlyMap<string, TensorType> | undefined;
   readonly #outputs: ReadonlySet<string>;
 
   /** Traces the model for the types of its values. Throws MODEL_UNSUPPORTED and MODEL_INVALID for operators that do not take their inputs. */
-  constructor(model: OnnxModel, inputTypes: InputTypes) {
+  constructor(model: OnnxModel, inputTypes: InputTypes, otherInputTypes?: InputTypes) {
     this.model = model;
     this.inputTypes = inputTypes;
+    this.otherInputTypes = otherInputTypes;
     const { graph } = model;
     this.#outputs = new Set(graph.outputs.map(({ name }) => name));
     for (const name of graph.initializers.keys()) this.#constants.add(name);
@@ -43,6 +47,12 @@ export class OperatorGraph {
         for (const name of node.outputs) this.#constants.add(name);
     }
     this.types = traceTypes(model, inputTypes);
+  }
+
+  /** The types of the values for other sizes of the free dimensions; undefined if there are none. Throws as the constructor does. */
+  get otherTypes(): ReadonlyMap<string, TensorType> | undefined {
+    if (this.otherInputTypes !== undefined) this.#otherTypes ??= traceTypes(this.model, this.otherInputTypes);
+    return this.#otherTypes;
   }
 
   get nodes(): readonly OnnxNode[] {

@@ -115,6 +115,13 @@ describe("optimize", () => {
     expect(() => readdirSync(folder)).toThrow(/ENOENT/);
   });
 
+  it("makes no rewrite that holds for some sizes of a free dimension alone", async () => {
+    const program = defineProgram(({ input, reduceSum }) => ({ y: reduceSum(input("x", ["rows", 8]), [0], { keepdims: 1 }) }));
+    const { report } = await optimize(program, { backends, mode: "throughput", budget: "60s" });
+    const found = report.tried.find(({ change }) => change === "sum-by-product");
+    expect(found).toMatchObject({ verdict: "unproved", reason: "it holds for these sizes of the free dimensions alone" });
+  });
+
   it("keeps states", async () => {
     const program = defineProgram(({ input, state, update, weight, matmul, add, mul }) => {
       const total = state("total", [2, 4]);

@@ -15,7 +15,7 @@ import { type Sizes, sizedShape } from "../definition/trace-program.ts";
 import type { ProgramMode } from "../interface/program-backend.ts";
 import { type ProgramCandidate, type ChosenSettings, describeGraph, workOf } from "./candidate.ts";
 import { type KeptResult, KeptResultFile } from "./kept-results.ts";
-import { OperatorGraph } from "./operator-graph.ts";
+import { type InputTypes, OperatorGraph } from "./operator-graph.ts";
 import type { OptimizationReport } from "./optimization-report.ts";
 import { type BackendPeaks, backendPeaks, rooflineMs } from "./roofline.ts";
 import { rewriteRules } from "./rules/index.ts";
@@ -295,10 +295,16 @@ function readOriginal(program: Program, weights: Parameters<Program["toOnnx"]>[0
       "MODEL_UNSUPPORTED",
       `the weight "${packed[0]}" is quantized in blocks, which no rewrite computes with`,
     );
-  const types = [...program.inputs, ...program.states].map(
-    ({ name, dataType, shape }) => [name, { dataType, shape: sizedShape(shape, sizes) }] as const,
-  );
-  return { graph: new OperatorGraph(model, new Map(types)), steps: [], settings: {} };
+  const others = new Map([...sizes].map(([name, size]) => [name, size + 1]));
+  const typesFor = (given: Sizes): InputTypes =>
+    new Map(
+      [...program.inputs, ...program.states].map(({ name, dataType, shape }) => [
+        name,
+        { dataType, shape: sizedShape(shape, given) },
+      ]),
+    );
+  const graph = new OperatorGraph(model, typesFor(sizes), sizes.size === 0 ? undefined : typesFor(others));
+  return { graph, steps: [], settings: {} };
 }
 
 function checkOptions(options: OptimizeOptions): void {

@@ -40,7 +40,7 @@ export function defineOptimize(command: Command, terminal: Terminal): void {
         `optimizing ${model}`,
         optimizeFile(model, { ...options, signal: terminal.signal }),
       );
-      await writeAll(terminal.stdout, `${json === true ? JSON.stringify(report) : formatReport(report)}\n`);
+      await writeAll(terminal.stdout, `${json === true ? JSON.stringify(report) : formatReport(report, out)}\n`);
     });
 }
 
@@ -50,8 +50,8 @@ function parseSizes(text: string, before: Readonly<Record<string, number>> = {})
   return { ...before, [name]: Number(number) };
 }
 
-/** The report as text: what was tried, what was gained, and how far the result is from the roofline. */
-function formatReport(report: FileReport): string {
+/** The report as text: what was tried, what was gained, and how far the result is from the roofline. `out`: the file as the user named it. */
+function formatReport(report: FileReport, out: string | undefined): string {
   const { backend, sizes, speedup, originalMs, milliseconds, roofline, steps, settings, tried, searchMs, ended, notes, output } =
     report;
   const written = Object.entries(sizes).map(([name, size]) => `${name}=${size}`);
@@ -72,7 +72,7 @@ function formatReport(report: FileReport): string {
   if (told.length < tried.length)
     lines.push(`${plural(tried.length - told.length, "candidate")} not timed: the roofline allows no gain`);
   lines.push(`${plural(tried.length, "candidate")} in ${(searchMs / 1000).toFixed(1)} s, ended by: ${ended}`, ...notes);
-  if (output !== undefined) lines.push(`${output.path}   ${formatBytes(output.bytes)}`);
+  if (output !== undefined) lines.push(`${out}   ${formatBytes(output.bytes)}`);
   return lines.join("\n");
 }
 
