@@ -47,7 +47,9 @@ const garbage = (key) => ({
       "sec-websocket-version": "13",
     },
   })}${"\x81\xFE\xFF\xFF".repeat(50_000)}`,
-  "an upgrade to h2c": `${head("GET", "/", { headers: { connection: "Upgrade, HTTP2-Settings", upgrade: "h2c", "http2-settings": "AAMAAABk" } })}`,
+  "an upgrade to h2c": head("GET", "/", {
+    headers: { connection: "Upgrade, HTTP2-Settings", upgrade: "h2c", "http2-settings": "AAMAAABk" },
+  }),
   "the preface of HTTP/2": `PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n${"\0".repeat(10_000)}`,
   "TLS without TLS": `\x16\x03\x01\x02\x00\x01\x00\x01\xFC\x03\x03${"\0".repeat(500)}`,
   CONNECT: "CONNECT 127.0.0.1:22 HTTP/1.1\r\nhost: 127.0.0.1:22\r\n\r\n",
@@ -62,7 +64,7 @@ const garbage = (key) => ({
   "extensions of chunks": post("transfer-encoding: chunked", `1;${"x=y;".repeat(500_000)}\r\n{\r\n`, key),
   "trailers without end": post("transfer-encoding: chunked", `${chunked.slice(0, -2)}${"x-trailer: a\r\n".repeat(200_000)}`, key),
   "chunks of one byte": post("transfer-encoding: chunked", "1\r\n \r\n".repeat(500_000), key),
-  "an expectation": `${head("POST", "/v1/embeddings", { key, length: 10, headers: { expect: "200-maybe" } })}`,
+  "an expectation": head("POST", "/v1/embeddings", { key, length: 10, headers: { expect: "200-maybe" } }),
 });
 
 // Resolves with the statuses of what was answered, the text, and whether the connection was closed within `longestMs`.
