@@ -1,12 +1,14 @@
 /** What is used from outside: the entries of the build, and the programs of this repository. */
 import type { KnipConfig } from "knip";
-import { compileCache, modules, pageEntries, pageReplacements, programs, sourceMaps, subpaths } from "./scripts/build/entries.ts";
+import { pageEntries, pageReplacements } from "./scripts/build/page-entries.ts";
+import { compileCache, modules, programs, sourceMaps, subpaths } from "./src/bundling/entries.ts";
 
 const config: KnipConfig = {
   entry: [
     ...[subpaths, modules, programs, pageEntries, pageReplacements].flatMap((table) => Object.values(table)),
     compileCache,
     sourceMaps,
+    "src/bundling/absent-backends.ts", // imported by modules that bundles replace
     "src/engine/codegen/wasm/index.ts",
     "scripts/{build-builtin,check-tokenizers,conformance,fuzz,goldens}/main.ts",
     "scripts/check-tokenizers/*/main.ts",
@@ -30,6 +32,7 @@ const config: KnipConfig = {
     "dpkg",
     "gcc",
     "go",
+    "helm",
     "java",
     "mkfifo",
     "mount",

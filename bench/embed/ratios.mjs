@@ -1,7 +1,7 @@
 // The ratios that the benchmark settles, and when one is settled.
 import { ratioInterval } from "../measuring/statistics.mjs";
 
-export const contenders = ["raw", "inferyard", "transformers"];
+export const contenders = ["raw", "inferyard", "native", "transformers"];
 export const precisions = ["fp32", "int8"];
 
 // `over` and `under` are a contender and a mode of its work; `max` or `min` is the aim for the quotient of their times, by precision.
@@ -11,6 +11,9 @@ const aims = [
   { kind: "bulk", over: ["transformers", "batches of 32"], under: ["inferyard", "default"], min: { fp32: 4, int8: 4 } },
   { kind: "bulk", over: ["transformers", "one by one"], under: ["inferyard", "default"], min: { fp32: 1.3, int8: 1.8 } },
   { kind: "bulk", over: ["raw", "sorted, 512 tokens"], under: ["inferyard", "default"] },
+  { kind: "one text", over: ["native", "16 tokens"], under: ["raw", "16 tokens"] },
+  { kind: "one text", over: ["native", "128 tokens"], under: ["raw", "128 tokens"] },
+  { kind: "bulk", over: ["native", "default"], under: ["raw", "sorted, 512 tokens"], max: { fp32: 1, int8: 1 } },
 ];
 
 const minimumRounds = 3; // of which an interval is trusted

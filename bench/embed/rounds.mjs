@@ -58,9 +58,10 @@ async function measureBulk(processes, modes) {
 const bulkModes = {
   raw: ["sorted, 512 tokens"],
   inferyard: ["default"],
+  native: ["default"],
   transformers: ["batches of 32", "one by one"],
 };
-const warmUps = { inferyard: ["default"] }; // the first call loads the replicas
+const warmUps = { inferyard: ["default"], native: ["default"] }; // the first call loads the replicas
 
 async function start(contender, precision, workload) {
   const child = fork(program, { serialization: "advanced" });

@@ -1,4 +1,4 @@
-// Raw onnxruntime-node, Inferyard and transformers.js on the same MiniLM and the same texts: `npm run bench:embed`. A run takes at most four
+// Raw onnxruntime-node, Inferyard (its default engine and its own) and transformers.js on the same MiniLM and the same texts: `npm run bench:embed`. A run takes at most four
 // minutes, and ends as soon as every ratio is settled: its 95 % interval lies on one side of its aim, or is narrow. What is not settled by
 // then is reported as that.
 import "../measuring/built-package.mjs";

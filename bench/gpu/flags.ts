@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Builder, TraceBudget } from "../../src/engine/index.ts";
 import { emitGraph } from "../../src/engine/codegen/stablehlo/index.ts";
-import { ModelFolding, optimize } from "../../src/engine/compilation.ts";
+import { ModelFolding, runPasses } from "../../src/engine/compilation.ts";
 import { withOpenGraph } from "../../src/backends/graphs/open-graph.ts";
 import { openAnyClient } from "../../src/backends/xla/open-client.ts";
 import type { CompilerFlags } from "../../src/backends/xla/pjrt/compile-options.ts";
@@ -41,7 +41,7 @@ await withOpenGraph(files as never, {}, async ({ source, inputs }) => {
       const named = inputs.map(({ name, dataType }) => ({ name, value: { type: { dataType, shape: [batch, tokens] } } }));
       const traced = source.trace(new Map(named.map(({ name, value }) => [name, value])), builder);
       const outputs = [...traced].flatMap(([name, value]) => (isTensor(value) ? [{ name, value }] : []));
-      const graph = optimize(builder.graph(named, outputs), { level: "all", fold: folding.fold, budget: new TraceBudget({}) });
+      const graph = runPasses(builder.graph(named, outputs), { level: "all", fold: folding.fold, budget: new TraceBudget({}) });
       const program = emitGraph(graph);
       const types = { arguments: program.arguments.map(({ type }) => type), results: program.results.map(({ type }) => type) };
       const start = performance.now();

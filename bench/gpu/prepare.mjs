@@ -34,6 +34,7 @@ for (const [name, source] of [
   ["goldens", "scripts/goldens/main.ts"],
   ["conformance", "bench/gpu/conformance-shard.ts"],
   ["flags", "bench/gpu/flags.ts"],
+  ["programs", "bench/gpu/cuda-programs.mjs"],
 ]) {
   const bundle = await rolldown({
     input: join(root, source),

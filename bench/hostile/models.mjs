@@ -6,7 +6,7 @@ import { integer, message, model, node, tensorOf, value } from "../../test/fixtu
 import { chatTemplates, writeChatModel } from "../../test/fixtures/models/chat-models.ts";
 import { hostileTemplates } from "./attacks/templates.mjs";
 import { soundModels } from "../chaos/models.mjs";
-import { miniLm } from "../measuring/shared-data.mjs";
+import { miniLm, sharedPath } from "../measuring/shared-data.mjs";
 
 const [float32, int64, bool] = [1, 7, 9];
 const endlessTrips = 2n ** 62n;
@@ -39,12 +39,18 @@ export function hostileModels(folder) {
   for (const [name, place] of Object.entries(templates)) writeChatModel(place, hostileTemplates[name]);
   const split = (Regex) => ({ type: "Split", pattern: { Regex }, behavior: "Isolated", invert: false });
   const doubling = Array.from({ length: 40 }, () => ({ type: "Replace", pattern: { String: "a" }, content: "aa" }));
+  // All share the files of one, and are models of their own by their names.
+  const copies = Object.fromEntries(Array.from({ length: 24 }, (_, at) => [`copy${at}`, withTokenizer(`copy${at}`, {})]));
   return {
-    sound: { builtin, tiny, minilm: miniLm, chat, calls },
+    copies,
+    sound: { builtin, tiny, minilm: miniLm, chat, calls, vision: sharedPath("tiny-random-vit") },
     tokenizers: {
       backtracking: withTokenizer("backtracking", { pre_tokenizer: split("(a+)+$") }),
       alternatives: withTokenizer("alternatives", { pre_tokenizer: split("^(a|a|aa)+b$") }),
       doubling: withTokenizer("doubling", { normalizer: { type: "Sequence", normalizers: doubling } }),
+      merges: withTokenizer("merges", { pre_tokenizer: null, normalizer: null, model: longMerges() }),
+      pieces: withTokenizer("pieces", { pre_tokenizer: null, normalizer: null, model: longPieces() }),
+      lookaround: withTokenizer("lookaround", { pre_tokenizer: split("(?:(?=(a+))\\1)+b|a(?!a*b)") }),
     },
     templates,
     graphs: {
@@ -57,6 +63,21 @@ export function hostileModels(folder) {
       functions: graph("functions", nestedFunctions()),
     },
   };
+}
+
+const special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"];
+const runs = Array.from({ length: 200 }, (_, at) => "a".repeat(at + 1));
+
+// Merges that each make a run of letters longer by one, so that a naive reader looks at all of a text for each of them.
+function longMerges() {
+  const vocab = Object.fromEntries([...special, "!", ...runs].map((token, id) => [token, id]));
+  return { type: "BPE", unk_token: "[UNK]", vocab, merges: runs.slice(1).map((run) => [run.slice(1), "a"]) };
+}
+
+// Pieces of all lengths that fit at all places of a text.
+function longPieces() {
+  const vocab = [...special, "!", ...runs].map((token) => [token, -token.length / 100]);
+  return { type: "Unigram", unk_id: 1, vocab };
 }
 
 const graphAttribute = (name, ...fields) => [message(1, name), message(6, ...fields, message(2, name)), integer(20, 5)];

@@ -1,8 +1,8 @@
 // The server under attack, one attack after the other, beside well-behaved clients that embed and stream: the server and its models' processes
 // have 2 GB of memory together. It must stay alive and healthy, answer the well-behaved clients rightly with a 99th percentile (of the time to the
 // first token, where they stream) under ten times the quiet one, have its memory back within 10 s to 1.3 times the quiet one, and end with all its
-// processes within `drainTimeout` and 5 s. `npm run eval:hostile`; `-- --seconds 10` is how long an attack that lasts goes on, `--only words`
-// runs the attacks whose names contain them, `--list` names them. Ends with 1 where something does not hold.
+// processes within `drainTimeout` and 5 s. `npm run eval:hostile`; `-- --seconds 10` is how long an attack that lasts goes on, `--only "words|others"`
+// runs the attacks whose names contain one of them, `--list` names them. Ends with 1 where something does not hold.
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -40,9 +40,13 @@ const folder = mkdtempSync(join(tmpdir(), "inferyard-hostile-"));
 process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
 const keys = { good: "good-key", attacker: "attacker-key", admin: "admin-key" };
 const models = hostileModels(folder);
-const names = { tokenizers: Object.keys(models.tokenizers), graphs: Object.keys(models.graphs) };
+const names = {
+  tokenizers: Object.keys(models.tokenizers),
+  graphs: Object.keys(models.graphs),
+  copies: Object.keys(models.copies),
+};
 const digest = (key) => createHash("sha256").update(key).digest("hex");
-const served = { ...models.sound, ...models.tokenizers, ...models.templates, ...models.graphs };
+const served = { ...models.sound, ...models.tokenizers, ...models.templates, ...models.graphs, ...models.copies };
 delete served.builtin;
 const common = { models: served, requestTimeout: `${requestTimeoutMs}ms`, drainTimeout: `${drainMs}ms`, logLevel: "warn" };
 const withKeys = {
@@ -53,7 +57,7 @@ const withKeys = {
 
 const group = createMemoryGroup(limitBytes);
 const heapMebibytes = group === undefined ? 1024 : undefined;
-const chosen = attacks.filter(({ name }) => only === undefined || name.includes(only));
+const chosen = attacks.filter(({ name }) => only === undefined || only.split("|").some((words) => name.includes(words)));
 const violations = [];
 const violate = (words) => {
   violations.push(words);

@@ -6,7 +6,7 @@ import { enableRelaxedSimd, withOptimizingCompiler } from "../../src/engine/code
 import { openMachineCode } from "../../src/backends/native/machine-code/machine-code.ts";
 import { generateMachineKernels, withMachineCode } from "../../src/engine/codegen/x64/index.ts";
 import { readOnnxModel } from "../../src/engine/onnx/read-model.ts";
-import { optimize } from "../../src/engine/passes/index.ts";
+import { runPasses } from "../../src/engine/passes/index.ts";
 import { planGraph } from "../../src/engine/plan/plan.ts";
 import { EngineMemory } from "../../src/engine/memory/engine-memory.ts";
 import { Executable } from "../../src/engine/execute/executable.ts";
@@ -37,7 +37,7 @@ const traced = build.graph(
   outputs,
 );
 const machineCode = values.wasm ? undefined : openMachineCode().create();
-const plan = planGraph(optimize(traced), {
+const plan = planGraph(runPasses(traced, { hasExactFloats: true }), {
   isModelConstant: () => true,
   hasByteDot: features.byteDot !== "none",
   hasWideVectors: machineCode !== undefined,

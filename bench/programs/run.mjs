@@ -1,11 +1,13 @@
 /**
- * `npm run bench:programs [-- --runs 20] [--only gatedMlp] [--backends native,native:wasm,blas,xla:cpu]`: Mirage's seven programs on each backend that is here, with the share
- * of this machine's roofline, beside torch's eager and compiled time on the CPU where Python has torch. All times are medians in milliseconds.
+ * `npm run bench:programs [-- --runs 20] [--only gatedMlp] [--backends native,native:wasm,blas,xla:cpu] [--budget 30s] [--optimize native]`: Mirage's seven programs on each
+ * backend that is here, and what `optimize` makes of them on one, with the share of this machine's roofline, beside torch's eager and compiled time on the CPU where Python has
+ * torch. All times are medians in milliseconds; the optimized form and the plain one on its backend are run by turns. `--budget 0` leaves it out.
  */
 import { execFileSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { compileProgram, defineProgram, standardProgramBackends } from "inferyard/program";
+import { compileOptimized, describeChanges } from "./optimized.mjs";
 import { miragePrograms, mirageSizes, mirageTensors, mirageWork } from "./mirage-programs.mjs";
 
 const { values } = parseArgs({
@@ -13,6 +15,8 @@ const { values } = parseArgs({
     runs: { type: "string", default: "20" },
     only: { type: "string" },
     backends: { type: "string", default: "native,native:wasm,blas,xla:cpu" },
+    budget: { type: "string", default: "30s" },
+    optimize: { type: "string", default: "native" },
   },
 });
 const runs = Number(values.runs);
@@ -40,6 +44,27 @@ async function timeProgram(program, weights, inputs, backend, choose = getMedian
     return milliseconds;
   } catch (error) {
     return error.data?.decision?.candidates?.[0]?.reason ?? error.message;
+  }
+}
+
+/** Median times of the plain and the optimized form on one backend, run by turns, and what was changed. */
+async function timeOptimized(program, weights, inputs, backend) {
+  try {
+    const plain = await compileProgram(program, { backend, weights, backends });
+    const { kernel, report } = await compileOptimized(program, { weights, backend, backends, budget: values.budget });
+    const isChanged = report.steps.length > 0 || Object.keys(report.settings).length > 0;
+    const kernels = isChanged ? [plain, kernel] : [plain];
+    const times = [[], []];
+    for (let run = 0; run < runs + 2; run += 1)
+      for (const [index, each] of kernels.entries()) {
+        const start = performance.now();
+        await each.run(inputs);
+        if (run >= 2) times[index].push(performance.now() - start);
+      }
+    await Promise.all([plain.dispose(), kernel.dispose()]);
+    return { plain: getMedian(times[0]), optimized: getMedian(times[isChanged ? 1 : 0]), changes: describeChanges(report) };
+  } catch (error) {
+    return error.message;
   }
 }
 
@@ -122,6 +147,16 @@ for (const [name, create] of Object.entries(miragePrograms)) {
       const found = await timeProgram(program, weights, inputs, backend);
       row[backend] = typeof found === "number" ? found.toFixed(2) : found.slice(0, 60);
       if (typeof found === "number") best = Math.min(best, found);
+    }
+    if (values.budget !== "0") {
+      const found = await timeOptimized(program, weights, inputs, values.optimize);
+      if (typeof found === "string") row.optimized = found.slice(0, 60);
+      else {
+        row["plain, by turns"] = found.plain.toFixed(2);
+        row.optimized = found.optimized.toFixed(2);
+        best = Math.min(best, found.optimized);
+        console.log(`${name}, ${batch}: ${found.changes}`);
+      }
     }
     row["share of roofline"] = `${((100 * bound) / best).toFixed(0)} %`;
     const peer = torch?.times[`${name}, ${batch}`];

@@ -27,7 +27,7 @@ import type { Literal } from "../../src/engine/ir/literal.ts";
 import type { Operation } from "../../src/engine/ir/operations.ts";
 import { printGraph } from "../../src/engine/ir/print.ts";
 import { inferTypes } from "../../src/engine/ir/shape-inference/index.ts";
-import { optimize } from "../../src/engine/passes/index.ts";
+import { runPasses } from "../../src/engine/passes/index.ts";
 import { type ConformanceCase, dataSets, findCases, readValues } from "../conformance/cases.ts";
 import { isRandom } from "../conformance/operators.ts";
 import { type CaseValue, difference } from "../conformance/values.ts";
@@ -147,7 +147,7 @@ function evaluatedOptimized(model: OnnxModel, given: readonly Literal[], fold: C
     inputs,
     results.map((value, index) => ({ name: `y${index}`, value })),
   );
-  const { nodes, outputs } = optimize(traced);
+  const { nodes, outputs } = runPasses(traced);
   const elementsOf = (value: Value): Literal => required(value.constant ?? elements.get(value), "a value");
   for (const node of nodes) {
     const computed = fold(node.operation, node.inputs.map(elementsOf));

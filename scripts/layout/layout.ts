@@ -19,7 +19,7 @@ export const ranks: Layers = [
   ["jobs"],
   ["server", "inspection", "cross-validation", "distillation", "kernel-capabilities"],
   ["receipts", "measuring"],
-  ["ai-sdk", "langchain", "client"],
+  ["ai-sdk", "langchain", "client", "bundling"],
   ["cli"],
   ["index.ts"],
 ];
@@ -65,7 +65,7 @@ export const layersWithin: Readonly<Record<string, Layers>> = {
     ["reloading"],
     ["."],
   ],
-  programs: [["interface"], ["definition"], ["backends"], ["compilation"], ["."]],
+  programs: [["interface"], ["definition"], ["backends"], ["ranks"], ["compilation"], ["optimization"], ["."]],
   templates: [["errors.ts"], ["budget.ts"], ["values"], ["syntax"], ["builtins"], ["."]],
   tasks: [
     ["encoding"],

@@ -1,7 +1,7 @@
 /** The files inside a single program. */
 import { readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { nodeEntries, root, writeBundle } from "../build/write-bundle.ts";
+import { nodeEntries, packageRoot, writeBundle } from "../../src/bundling/write-bundle.ts";
 
 /** By the key in the program: the path of a file. The keys are paths below the folder that the program mounts. */
 export type Assets = Readonly<Record<string, string>>;
@@ -19,15 +19,31 @@ const externalPackages = [
   "sharp",
 ];
 
-/** Bundles all programs with their packages in the folder `bundle`, and returns the files that each single program has. */
-export async function bundleAssets(bundle: string): Promise<Assets> {
+/** What each single program contains beside Node.js. */
+export interface ProgramBundle {
+  readonly assets: Assets;
+  /** Folders of the npm packages that are part of the bundle, below the repository. */
+  readonly packages: readonly string[];
+}
+
+/** Bundles all programs with their packages in the folder `bundle`. */
+export async function bundleAssets(bundle: string): Promise<ProgramBundle> {
   rmSync(bundle, { recursive: true, force: true });
-  await writeBundle({ entries: nodeEntries, folder: bundle, runsIn: resolve(root, "dist"), isPage: false, externalPackages });
+  const packages = await writeBundle({
+    entries: nodeEntries,
+    folder: bundle,
+    runsIn: resolve(packageRoot, "dist"),
+    isPage: false,
+    isExternal: (id) => externalPackages.some((name) => id === name || id.startsWith(`${name}/`)),
+  });
   writeFileSync(join(bundle, "package.json"), '{"type":"module"}\n');
   const files = (folder: string, key: string): [string, string][] =>
     readdirSync(folder)
       .toSorted()
       .map((name) => [`${key}/${name}`, join(folder, name)]);
   const scripts = ["start.cjs", "import.cjs"].map((name): [string, string] => [name, join(import.meta.dirname, name)]);
-  return Object.fromEntries([...scripts, ...files(bundle, "dist"), ...files(join(root, "builtin"), "builtin")]);
+  return {
+    assets: Object.fromEntries([...scripts, ...files(bundle, "dist"), ...files(join(packageRoot, "builtin"), "builtin")]),
+    packages,
+  };
 }

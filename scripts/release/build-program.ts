@@ -1,22 +1,25 @@
 /** Builds one single program. */
 import { execFileSync } from "node:child_process";
 import { chmodSync, createReadStream, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
-import { root } from "../build/write-bundle.ts";
-import type { Assets } from "./assets.ts";
+import { packageRoot } from "../../src/bundling/write-bundle.ts";
+import type { ProgramBundle } from "./assets.ts";
+import { describeLicenses, nodeComponent, npmComponents } from "./components.ts";
 import { archiveEngines } from "./engine-archives.ts";
 import { fetchNode, stripTo } from "./node-binary.ts";
+import { describeMaterials } from "./sbom.ts";
 import { signMachO } from "./sign-mach-o.ts";
 import { type Flavor, type Target, targets } from "./targets.ts";
 import { unsignPe } from "./unsign-pe.ts";
+import { version } from "../../src/version.ts";
 
 /** What is built. */
 interface ProgramOptions {
   readonly target: Target;
   readonly flavor: Flavor;
-  readonly assets: Assets;
+  readonly bundle: ProgramBundle;
   /** Absolute path of the folder for programs. */
   readonly out: string;
 }
@@ -35,13 +38,13 @@ interface BuiltProgram {
 /** Arguments of Node.js that a single program always has: start.cjs uses `node:vfs`, which is experimental. */
 const nodeArguments = ["--experimental-vfs", "--disable-warning=ExperimentalWarning"];
 
-/** Builds a program. Needs Linux on x64, whose Node.js adds the assets to the binaries of all targets. */
-export async function buildProgram({ target, flavor, assets, out }: ProgramOptions): Promise<BuiltProgram> {
+/** Builds a program, and beside it its bill of materials (`.cdx.json`) and the licences of what it contains (`.licenses.txt`). Needs Linux on x64, whose Node.js adds the assets to the binaries of all targets. */
+export async function buildProgram({ target, flavor, bundle, out }: ProgramOptions): Promise<BuiltProgram> {
   const builderTarget = targets.find(
     ({ platform, architecture }) => platform === process.platform && architecture === process.arch,
   );
   if (builderTarget === undefined) throw new Error(`single programs are not built on ${process.platform} ${process.arch}`);
-  const cache = join(root, "node_modules", ".cache", "single-programs");
+  const cache = join(packageRoot, "node_modules", ".cache", "single-programs");
   const builder = await fetchNode(builderTarget, cache);
   const binary = await fetchNode(target, cache);
   const work = join(out, "work");
@@ -51,14 +54,14 @@ export async function buildProgram({ target, flavor, assets, out }: ProgramOptio
   if (target.platform === "win32") writeFileSync(node, unsignPe(readFileSync(node)));
   const path = join(out, `${flavor}-${target.name}${target.platform === "win32" ? ".exe" : ""}`);
   const config = join(work, `${flavor}-${target.name}.json`);
-  const engines = flavor === "inferyard-omni" ? await archiveEngines(target, work) : { assets: {}, notes: [] };
+  const engines = flavor === "inferyard-omni" ? await archiveEngines(target, work) : { assets: {}, notes: [], components: [] };
   const settings = {
     main: join(import.meta.dirname, "start.cjs"),
     output: path,
     executable: node,
     disableExperimentalSEAWarning: true,
     execArgv: nodeArguments,
-    assets: { ...assets, ...engines.assets },
+    assets: { ...bundle.assets, ...engines.assets },
   };
   writeFileSync(config, JSON.stringify(settings));
   execFileSync(builder, ["--build-sea", config], { stdio: ["ignore", "ignore", "inherit"] });
@@ -73,5 +76,9 @@ export async function buildProgram({ target, flavor, assets, out }: ProgramOptio
     ...(target.strip.length > 0 && stripped === undefined ? ["not stripped: no program for that is installed"] : []),
     ...(target.name === "linux-x64" ? [] : ["not run here"]),
   ];
+  const nodePackage = join(dirname(binary), ...(target.binary.includes("/") ? [".."] : []));
+  const components = [...npmComponents(bundle.packages), nodeComponent(nodePackage), ...engines.components];
+  writeFileSync(`${path}.cdx.json`, describeMaterials({ name: flavor, version, type: "application" }, components));
+  writeFileSync(`${path}.licenses.txt`, describeLicenses(components));
   return { path, size: statSync(path).size, gzip, notes };
 }

@@ -75,7 +75,7 @@ function mendVectors() {
   fs.writev = (file, buffers, position, callback = position) => {
     const all = Buffer.concat(buffers.map(toBytes));
     const at = typeof position === "number" ? position : null;
-    fs.write(file, all, 0, all.length, at, (error, written) => callback(error, written, buffers));
+    fs.write(file, all, 0, all.length, at, (error, written) => callback(error, written ?? 0, buffers));
   };
   fs.readv = (file, buffers, position, callback = position) => {
     const all = Buffer.alloc(buffers.reduce((sum, { byteLength }) => sum + byteLength, 0));

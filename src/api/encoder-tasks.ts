@@ -9,7 +9,7 @@ import type { ModelOptions, RuntimeSettings } from "../runtime/options/runtime-s
 import type { DynamicBatcher } from "../tasks/batching/dynamic-batcher.ts";
 import type { Encoder } from "../tasks/batching/run-encodings.ts";
 import { requireServed } from "../tasks/batching/unloaded-encoder.ts";
-import type { Task, TokenizerOnly } from "../tasks/definition/task.ts";
+import type { Task, TaskImplementation, TokenizerOnly } from "../tasks/definition/task.ts";
 import { textSettings } from "../tasks/encoding/text-settings.ts";
 import type { TokenizerCache } from "../tasks/encoding/tokenizer-cache.ts";
 import type { TextWorkers } from "../tasks/text-threads/text-workers.ts";
@@ -74,8 +74,8 @@ export class EncoderTasks {
     input: Input,
     request: Options & ModelRequest,
   ): Promise<Result & TaskRun> {
-    const { options, check, run } = await task.load();
-    const call = { verb: task.verb, optionNames: Object.keys(options), request: { model: task.defaultModel, ...request } };
+    const { optionNames, check, run } = await loadOnce(task);
+    const call = { verb: task.verb, optionNames, request: { model: task.defaultModel, ...request } };
     refuseUnknownOptions(call);
     await check?.(request);
     return this.runOnModel(call, (encoder) => run(encoder, input, request));
@@ -87,9 +87,9 @@ export class EncoderTasks {
     input: Input,
     request: Options & ModelRequest,
   ): Promise<(Result & Pick<TaskRun, "model" | "milliseconds">) | undefined> {
-    const { options, tokenizerCall } = await task.load();
+    const { optionNames, tokenizerCall } = await loadOnce(task);
     const { model = task.defaultModel, ...given }: ModelRequest = request;
-    refuseUnknownOptions({ verb: task.verb, optionNames: Object.keys(options), request });
+    refuseUnknownOptions({ verb: task.verb, optionNames, request });
     const call = tokenizerCall?.(request);
     if (call === undefined || model === undefined) return undefined;
     const placement = modelOptions(given);
@@ -155,11 +155,29 @@ export class EncoderTasks {
   /** Runs batches that calls on one model share. Undefined if they do not: only servers share batches. */
   async #runShared({ model, schedulingKey }: ModelHandle): Promise<Encoder["runShared"]> {
     if (this.#settings.shareBatches !== true) return undefined;
+    const known = this.#batchPools.get(model);
+    if (known !== undefined) return known.forClient(schedulingKey);
     const { DynamicBatcher } = await import("../tasks/batching/dynamic-batcher.ts");
     const pool = this.#batchPools.get(model) ?? new DynamicBatcher(model);
     this.#batchPools.set(model, pool);
     return pool.forClient(schedulingKey);
   }
+}
+
+/** Implementations by task: the import of a module that was imported takes 20 us. */
+const implementations = new WeakMap<object, Promise<unknown>>();
+
+/** The implementation of a task, with the names of its options. It is imported at the first call. */
+function loadOnce<Input, Options extends object, Result>(
+  task: Task<Input, Options, Result>,
+): Promise<TaskImplementation<Input, Options, Result> & { readonly optionNames: readonly string[] }> {
+  const known = implementations.get(task);
+  // A task is kept with its own implementation.
+  if (known !== undefined) return known as ReturnType<typeof loadOnce<Input, Options, Result>>;
+  const loading = task.load().then((loaded) => ({ ...loaded, optionNames: Object.keys(loaded.options) }));
+  implementations.set(task, loading);
+  loading.catch(() => implementations.delete(task)); // a page may have lost its connection
+  return loading;
 }
 
 /** Whether a manifest is of a model with texts and pictures in one space: by its task, or by a graph that takes both. */

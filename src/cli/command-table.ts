@@ -86,6 +86,10 @@ const groups: Readonly<Record<string, Readonly<Record<string, Row>>>> = {
   "Run and serve any model:": {
     run: ["run any model on tensors, without tokenizer or task", async () => (await import("./commands/tasks/run.ts")).defineRun],
     serve: ["serve all tasks over HTTP", async () => (await import("./commands/system/serve.ts")).defineServe],
+    health: [
+      "whether a server on this machine is ready, for health checks of containers",
+      async () => (await import("./commands/system/health.ts")).defineHealth,
+    ],
     jobs: [
       "run a task over the rows of a large file, with workers on one machine or many",
       async () => (await import("./commands/jobs/index.ts")).defineJobs,
@@ -116,6 +120,10 @@ const groups: Readonly<Record<string, Readonly<Record<string, Row>>>> = {
     quantize: [
       "write a GGUF model with its matrices in another type",
       async () => (await import("./commands/models/quantize.ts")).defineQuantize,
+    ],
+    optimize: [
+      "search for the fastest form of an ONNX file on a backend, and write it",
+      async () => (await import("./commands/models/optimize.ts")).defineOptimize,
     ],
     compile: [
       "compile a model for shapes ahead of time, and list or remove compiled programs",
@@ -193,6 +201,10 @@ const groups: Readonly<Record<string, Readonly<Record<string, Row>>>> = {
     ],
   },
   [programHeading]: {
+    build: [
+      "bundle your program, or this one, with chosen backends alone",
+      async () => (await import("./commands/system/build.ts")).defineBuild,
+    ],
     config: [
       "effective settings, and where each value comes from",
       async () => (await import("./commands/system/config.ts")).defineConfig,

@@ -62,6 +62,7 @@ export type ErrorCode =
   | "REQUEST_TIMEOUT"
   | "ROUTE_NOT_FOUND"
   | "RUN_FAILED"
+  | "SERVER_UNAVAILABLE"
   | "SHUTTING_DOWN"
   | "TEMPLATE_REFUSED"
   | "TOKENIZER_INVALID"
@@ -109,6 +110,7 @@ export const errorKinds: Readonly<Record<ErrorCode, ErrorKind>> = {
   REQUEST_TIMEOUT: kind(504, 1, { retryable: true }),
   ROUTE_NOT_FOUND: kind(404, 2),
   RUN_FAILED: kind(500, 1),
+  SERVER_UNAVAILABLE: kind(503, 1, { retryable: true }),
   SHUTTING_DOWN: kind(503, 1, { retryable: true }),
   TEMPLATE_REFUSED: kind(400, 1),
   TOKENIZER_INVALID: kind(422, 1),

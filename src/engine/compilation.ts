@@ -14,5 +14,5 @@ export { coarseSizes, type DecoderSizes } from "./execute/decode/decoder-sizes.t
 export { type PastInput, pastType } from "./execute/decode/decoder-inputs.ts";
 export type { StepCounts } from "./execute/segments/model-run.ts";
 export type { YieldPolicy } from "./execute/yield-policy.ts";
-export { type OptimizationLevel, optimize } from "./passes/index.ts";
+export { type OptimizationLevel, runPasses } from "./passes/index.ts";
 export type { TraceBudget } from "./build/trace-budget.ts";

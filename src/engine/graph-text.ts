@@ -4,7 +4,7 @@ import { emitGraph } from "./codegen/stablehlo/index.ts";
 import { printGraph } from "./ir/print.ts";
 import { modelGraph } from "./onnx/model-graph.ts";
 import type { OnnxModel } from "./onnx/onnx-model.ts";
-import { optimize } from "./passes/index.ts";
+import { runPasses } from "./passes/index.ts";
 
 /** Shapes of inputs by name; dimensions that are not given are 1. */
 type Shapes = ReadonlyMap<string, readonly number[]>;
@@ -12,7 +12,7 @@ type Shapes = ReadonlyMap<string, readonly number[]>;
 /** Text of the model's graph after all optimization passes. Throws the errors of `modelGraph`. */
 export function optimizedGraphText(model: OnnxModel, shapes: Shapes): string {
   const builder = new Builder();
-  return printGraph(optimize(modelGraph(model, shapes, builder), { budget: builder.budget }));
+  return printGraph(runPasses(modelGraph(model, shapes, builder), { budget: builder.budget }));
 }
 
 /**

@@ -14,7 +14,7 @@ export { paddedSourceTokens, type Sequences } from "./execute/decode/sequences.t
 export type { RunLimits } from "./execute/segments/model-run.ts";
 export type { DiscardPages } from "./memory/idle-pages.ts";
 export { KernelChecks } from "./execute/kernel-checks/kernel-checks.ts";
-export type { EngineReplica, SharedEngineState } from "./execute/engine-replicas.ts";
+export type { EngineReplica } from "./execute/engine-replicas.ts";
 export { type BuiltEncoderDecoder, type BuiltTransformer, buildEncoderDecoder, buildTransformer } from "./transformers/index.ts";
 export { alignedIdsInput } from "./transformers/encoder-decoder.ts";
 export { rotaryContext } from "./transformers/rope-scaling.ts";

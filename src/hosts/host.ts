@@ -42,6 +42,13 @@ export interface HostedModelBase extends Omit<ModelBase, "dispose"> {
   readonly runningMs?: number;
   /** How often its thread or process was replaced by another one. Undefined on the calling thread. */
   readonly restarts?: number;
+  /**
+   * Ends the thread or process after its current calls, so that its memory is free; `resume` or the next call starts another one, which loads the model again.
+   * Sequences of a language model would be lost: such a model is not suspended. Undefined on the calling thread.
+   */
+  suspend?(): Promise<void>;
+  /** Starts another thread or process if the model was suspended, and resolves when it has loaded the model. Throws as loading does. */
+  resume?(): Promise<void>;
   /** Frees the model. A thread or process that needs more than a few seconds besides `waitMs` is killed, if that is safe. */
   dispose(options?: DisposeOptions): Promise<void>;
 }

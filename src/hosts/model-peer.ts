@@ -45,6 +45,8 @@ export class ModelPeer {
   /** Runs while a peer that has grown is idle. */
   #idleTimer: NodeJS.Timeout | undefined;
   #disposal: Promise<void> | undefined;
+  /** Whether the peer was ended by `suspend`. */
+  #isSuspended = false;
 
   private constructor(
     start: () => Promise<CallQueue>,
@@ -122,6 +124,15 @@ export class ModelPeer {
     }
   }
 
+  /** Ends the peer after its current calls. The next call, or `ready`, starts a successor. A peer that holds sequences stays. */
+  async suspend(): Promise<void> {
+    clearTimeout(this.#idleTimer);
+    await this.#recycling; // its successor would be left
+    if (this.holdsSequences || this.#queue.ended || this.#disposal !== undefined) return;
+    this.#isSuspended = true;
+    await this.#queue.end();
+  }
+
   /** Frees the model and ends the peer. */
   dispose({ waitMs }: DisposeOptions = {}): Promise<void> {
     this.#disposal ??= this.#end(waitMs);
@@ -146,9 +157,11 @@ export class ModelPeer {
   }
 
   async #replaceDead(): Promise<void> {
-    await abortable(this.#queue.kill(), this.#ending.signal); // a hung thread may still hold its memory
+    // A hung thread may still hold its memory; a suspended one finishes its calls.
+    await abortable(this.#isSuspended ? this.#queue.end() : this.#queue.kill(), this.#ending.signal);
     await this.#owner.supervision.admit(this.#ending.signal);
-    this.#queue = await this.#startSuccessor("died");
+    this.#queue = await this.#startSuccessor(this.#isSuspended ? "suspended" : "died");
+    this.#isSuspended = false;
     this.#generation += 1;
   }
 
@@ -238,6 +251,14 @@ export abstract class PeerModel implements HostedModelBase {
 
   get runningMs(): number {
     return this.peer.runningMs;
+  }
+
+  suspend(): Promise<void> {
+    return this.peer.suspend();
+  }
+
+  async resume(): Promise<void> {
+    await this.peer.ready();
   }
 
   evidence(): Promise<readonly string[]> {

@@ -9,7 +9,6 @@ import { likelyCause, messageLines } from "../platform/node/stderr-cause.ts";
 import type { Host } from "./host.ts";
 import { holdWatchdogPipe, stdioWithWatchdog } from "./parent-watchdog.ts";
 import type { Peer, PeerEvents } from "./peer.ts";
-import type { AnswerMessage } from "./protocol.ts";
 import { childArguments } from "./node-arguments.ts";
 import { remoteHost } from "./remote-model.ts";
 
@@ -26,8 +25,26 @@ const maxFlushMs = 50;
 const keptCharacters = 8_000;
 const keptLines = 10;
 
-function startProcess({ onAnswer, onDeath }: PeerEvents): Peer {
-  const child = fork(fileURLToPath(new URL("../composition/node/model-process.ts", import.meta.url)), [], {
+function startProcess(events: PeerEvents): Peer {
+  return startChild(new URL("../composition/node/model-process.ts", import.meta.url), events);
+}
+
+/** What the starter of a child process is told. */
+export interface ChildEvents<Received> extends Pick<PeerEvents, "onDeath"> {
+  readonly onAnswer: (message: Received) => void;
+}
+
+/** A child process; `send` throws if the message cannot be cloned. */
+export interface Child<Sent> extends Omit<Peer, "send"> {
+  send(message: Sent): void;
+}
+
+/** Starts a program of this package in a child process, which serves its parent until that ends; see `becomeChild`. */
+export function startChild<Sent extends object, Received>(
+  program: URL,
+  { onAnswer, onDeath }: ChildEvents<Received>,
+): Child<Sent> {
+  const child = fork(fileURLToPath(program), [], {
     serialization: "advanced",
     execArgv: childArguments(process.execArgv),
     stdio: stdioWithWatchdog(["ignore", 2, "pipe"]), // the child's stdout goes to our stderr, since our stdout is for results only
@@ -46,7 +63,7 @@ function startProcess({ onAnswer, onDeath }: PeerEvents): Peer {
       resolve();
     });
   });
-  child.on("message", (message) => onAnswer(message as AnswerMessage));
+  child.on("message", (message) => onAnswer(message as Received));
   const kill = async (): Promise<void> => {
     hold(child, "busy"); // until it is gone
     child.kill("SIGKILL"); // reaches a busy process and a stopped one

@@ -1,7 +1,7 @@
 /** Supervision of the peers of a model: permits starts, limits memory and time, and is notified of deaths and replacements. */
 
-/** Why a peer was replaced: the old one died, held more memory than permitted, or had grown and was idle. */
-export type ReplacementReason = "died" | "memory" | "growth";
+/** Why a peer was started in place of another: the old one died, held more memory than permitted, had grown and was idle, or was suspended. */
+export type ReplacementReason = "died" | "memory" | "growth" | "suspended";
 
 /**
  * How far peers may grow beyond what they held when the model had been loaded and verified. Memory of WebAssembly and arenas of engines never shrink, so a

@@ -2,6 +2,7 @@
  * The manifest: everything that is known of a model before it is loaded, in one shape for every kind of model on disk. The readers in `huggingface/`,
  * `inferyard-json/`, `manifest/`, `termite/` and `aimod/` produce it; nothing else reads the metadata of other tools.
  */
+import type { ModelPlacement } from "./placement.ts";
 import type { LoadSettings, ModelFiles, Precision } from "../contract/backend.ts";
 import type { ErrorCode } from "../contract/errors.ts";
 import type { TensorMap } from "../contract/tensor.ts";
@@ -30,6 +31,8 @@ export interface Manifest {
   readonly requirements: Requirements;
   /** Load settings of the author. Settings of the user take precedence. */
   readonly settings?: ManifestSettings;
+  /** How the author distributes it over devices. Settings of the user take precedence. Absent: one device. */
+  readonly placement?: ModelPlacement;
   /** How text is tokenized and pooled. Present if the model takes text. */
   readonly text?: TextSettings;
   /** What inferyard.json states of pictures. Absent: nothing. */

@@ -97,7 +97,7 @@ describe("a persistent kernel", () => {
       (options: object): (() => unknown) =>
       () =>
         new PersistentKernel({ mode: "latency", backend: "cpu", backends, ...options });
-    expect(create({ worldSize: 2 })).toThrow(/one process/);
+    expect(create({ worldSize: 2, rank: 2 })).toThrow(/rank is 2, and must be a whole number from 0 to 1/);
     expect(create({ worldSize: 0 })).toThrow(/worldSize is 0/);
     expect(create({ rank: 1 })).toThrow(/rank is 1/);
     expect(create({ fallbackBackends: ["cpu"] })).toThrow(/twice/);

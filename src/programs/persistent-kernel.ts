@@ -1,5 +1,5 @@
 /** The names of YiRage's design document (docs/ypk/multi_backend_design.md) for what `compileProgram` and `ProgramBackends` do. */
-import { InferyardError, invalidInput } from "../contract/errors.ts";
+import { invalidInput } from "../contract/errors.ts";
 import type { TensorMap } from "../contract/tensor.ts";
 import { readOldSettings } from "./backends/old-settings.ts";
 import type { BackendInfo, ProgramBackends } from "./backends/program-backends.ts";
@@ -10,6 +10,7 @@ import type { ProgramKernel, ProgramRunOptions } from "./compilation/program-ker
 import type { Program } from "./definition/program.ts";
 import type { TensorArgument } from "./definition/tensor-arguments.ts";
 import type { ProgramMode } from "./interface/program-backend.ts";
+import { readWorldSize } from "./ranks/rank-options.ts";
 
 /** Settings of a persistent kernel. */
 export interface PersistentKernelOptions {
@@ -18,9 +19,9 @@ export interface PersistentKernelOptions {
   readonly backend?: string;
   /** Tried in this order after `backend`. Default: none. */
   readonly fallbackBackends?: readonly string[];
-  /** Number of processes that compute one program together. Programs run in one process: anything above 1 is refused. Default: 1. */
+  /** See `RankOptions.worldSize`. Default: 1. */
   readonly worldSize?: number;
-  /** Number of this process, from 0. Default: 0. */
+  /** See `RankOptions.rank`. Default: what RANK says if all ranks run this program, else 0, and this process starts the others. */
   readonly rank?: number;
   /** Backends to choose from. Default: those of this package. */
   readonly backends?: ProgramBackends;
@@ -28,32 +29,28 @@ export interface PersistentKernelOptions {
 
 /** A program on a backend that is chosen once, and keeps its weights and states there. */
 export class PersistentKernel {
-  readonly #options: Pick<CompileOptions, "mode" | "backend" | "fallbackBackends" | "backends">;
+  readonly #options: Pick<CompileOptions, "mode" | "backend" | "fallbackBackends" | "backends" | "worldSize" | "rank">;
   readonly #notes: readonly string[];
   #kernel: ProgramKernel | undefined;
 
-  /** Throws INPUT_INVALID for unknown names, duplicates and numbers out of range, NOT_BUILT for more than one process, and CONFIG_INVALID for unknown old settings. */
+  /** Throws INPUT_INVALID for unknown names, duplicates and numbers out of range, and CONFIG_INVALID for unknown old settings. */
   constructor(options: PersistentKernelOptions) {
-    const { mode, backend, fallbackBackends = [], worldSize = 1, rank = 0, backends = standardProgramBackends() } = options;
-    if (!Number.isSafeInteger(worldSize) || worldSize < 1)
-      throw invalidInput(`worldSize is ${worldSize}, and must be a whole number above 0`);
-    if (!Number.isSafeInteger(rank) || rank < 0 || rank >= worldSize)
-      throw invalidInput(`rank is ${rank}, and must be a whole number from 0 to ${worldSize - 1}`);
-    if (worldSize > 1) throw new InferyardError("NOT_BUILT", "programs run in one process, and worldSize asks for several");
+    const { mode, backend, fallbackBackends = [], worldSize = 1, rank, backends = standardProgramBackends() } = options;
+    readWorldSize({ worldSize, rank }, process.env);
     const old = backend === undefined ? readOldSettings(process.env) : { names: [], notes: [] };
     const [first = "cuda", ...others] = backend === undefined ? old.names : [backend];
     const all = [first, ...others.filter((name) => !fallbackBackends.includes(name)), ...fallbackBackends];
     if (new Set(all).size !== all.length)
       throw invalidInput(`the backends ${all.join(", ")} name one twice`, "name each backend once");
     for (const name of all) backends.resolve(name);
-    this.#options = { mode, backend: first, fallbackBackends: all.slice(1), backends };
+    this.#options = { mode, backend: first, fallbackBackends: all.slice(1), backends, worldSize, rank };
     this.#notes = old.notes;
   }
 
   /** Compiles a program, as `compileProgram` does; an earlier program is disposed of afterwards. */
   async compile(
     program: Program,
-    options: Omit<CompileOptions, "mode" | "backend" | "fallbackBackends" | "backends"> = {},
+    options: Omit<CompileOptions, "mode" | "backend" | "fallbackBackends" | "backends" | "worldSize" | "rank"> = {},
   ): Promise<ProgramDecision> {
     const before = this.#kernel;
     this.#kernel = await compileWithNotes(program, { ...options, ...this.#options }, this.#notes);

@@ -2,6 +2,8 @@
  * The platform interface: what differs between Node.js and a browser. The composition root passes an implementation to the
  * runtime.
  */
+import type { Backend } from "../contract/backend.ts";
+import type { DividedPlacement } from "../models/placement.ts";
 import type { MachineReader } from "../devices/machine.ts";
 import type { SupervisionFactory } from "./supervision/supervisor.ts";
 import type { CircuitBreakers } from "./supervision/circuit-breakers.ts";
@@ -24,8 +26,19 @@ export interface Platform {
    * `runTimeout`.
    */
   createSupervision(settings: RuntimeSettings, circuits: CircuitBreakers): SupervisionFactory;
+  /**
+   * The backend whose models several processes compute together, each a part. Throws MODEL_UNSUPPORTED for a backend that cannot. Default: no backend can.
+   */
+  divideModels?(backend: Backend, division: Division): Promise<Backend>;
   /** Downloads a model's files to the place from which they are read. Throws errors of `pull` in src/models/model-store.ts. */
   fetchModel(reference: string, options: FetchOptions): Promise<void>;
+}
+
+/** How one instance of a model is divided among processes. */
+export interface Division {
+  readonly placement: DividedPlacement;
+  /** Number of processes. */
+  readonly ranks: number;
 }
 
 /** Options of a download. */

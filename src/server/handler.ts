@@ -51,6 +51,8 @@ export interface ConnectionInfo {
   readonly httpVersion?: string;
   /** If set, the request is refused with this error, unless it asks for health or metrics. */
   readonly refusal?: InferyardError;
+  /** Closes the connection when the response is written, without reading the rest of the request. */
+  readonly closeAfterResponse?: () => void;
   /** The client for which this program makes the request itself, whose key and rate are not checked again. */
   readonly identity?: Identity;
 }

@@ -128,6 +128,7 @@ function startServer(
       remoteAddress,
       listenAddress: hostname,
       httpVersion,
+      closeAfterResponse: () => outgoing.once("finish", () => socket.destroySoon()),
       ...omitUndefined({ refusal }),
     });
   };

@@ -117,6 +117,8 @@ describe("where a value comes from", () => {
       adapters: [{ path: "./adapter.gguf", scale: 0.5 }],
       replicas: "auto",
       batchTokens: 256,
+      placement: "pool",
+      ranks: 3,
       maxMemory: "2GB",
       maxDeviceMemory: { "cuda:0": 8e9 },
       maxLoadedModels: 3,

@@ -117,8 +117,10 @@ const otherVariables: ReadonlySet<string> = new Set([
   "INFERYARD_BLAS_LIBRARY",
   "INFERYARD_CONFIG",
   "INFERYARD_HOME",
+  "INFERYARD_ENGINES",
   "INFERYARD_MACHINE_CODE_CACHE",
   "INFERYARD_MACHINE_CODE_FILES",
+  "INFERYARD_PLAN_CACHE",
 ]);
 
 async function environmentSettings(environment: SettingsSources["environment"]): Promise<Settings> {

@@ -54,6 +54,9 @@ vi.mock("../../src/distillation/distill.ts", async () => ({
   distill: (await import("./flags/recorded-library.ts")).recorded("distill"),
 }));
 vi.mock("../../src/distillation/runtime-teacher.ts", () => ({ runtimeTeacher: async () => ({ recordedAs: "the teacher" }) }));
+vi.mock("../../src/bundling/build-bundle.ts", async () => ({
+  buildBundle: (await import("./flags/recorded-library.ts")).recorded("buildBundle"),
+}));
 vi.mock("../../src/models/aimod/pack.ts", async () => ({
   pack: (await import("./flags/recorded-library.ts")).recorded("pack"),
 }));
@@ -61,6 +64,9 @@ vi.mock("../../src/models/gguf/quantize.ts", async (importOriginal) => {
   const { recorded } = await import("./flags/recorded-library.ts");
   return { ...(await importOriginal<object>()), quantizeGguf: recorded("quantizeGguf") };
 });
+vi.mock("../../src/programs/optimization/optimize-file.ts", async () => ({
+  optimizeFile: (await import("./flags/recorded-library.ts")).recorded("optimizeFile"),
+}));
 vi.mock("../../src/inspection/index.ts", async (importOriginal) => {
   const { recorded } = await import("./flags/recorded-library.ts");
   const original = await importOriginal<{ readonly inspectModel: (model: string, options?: object) => Promise<unknown> }>();

@@ -229,6 +229,32 @@ const settings: { readonly [Name in keyof RuntimeSettings]-?: Case<RuntimeSettin
     look: ({ runtime }) =>
       codeOf(runtime.generate("a", { model: `${sharedData}tiny-random-llama`, constraint: { type: "json" }, maxNewTokens: 1 })),
   },
+  placement: {
+    given: "pool",
+    backends: (loads) => [
+      scriptedBackend("onnx", {
+        availability: {
+          present: true,
+          library: { name: "onnx", version: "1.0.0" },
+          devices: [0, 1].map((index) => ({ device: { type: "cuda", index }, state: "present", reason: "scripted" })),
+        },
+        onLoad: (_files, { type, index }, options) => void loads.push({ target: `onnx:${type}:${index}`, options }),
+      }),
+    ],
+    look: async ({ runtime, loads }) => {
+      await runtime.load(model);
+      return loads.length;
+    },
+  },
+  ranks: {
+    given: 3,
+    backends: builtin,
+    both: { placement: "pipeline" },
+    look: async ({ runtime }) => {
+      await runtime.load(model);
+      return childrenOf(process.pid).length;
+    },
+  },
   maxMemory: { given: 10, look: loadOutcome },
   maxDeviceMemory: { given: { cuda: 10 }, both: { target: "onnx:cuda", memoryWait: 1 }, look: loadOutcome },
   maxLoadedModels: {

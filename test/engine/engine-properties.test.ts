@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { parseGraph } from "../../src/engine/ir/parse.ts";
 import { printGraph } from "../../src/engine/ir/print.ts";
 import { verify } from "../../src/engine/ir/verify.ts";
-import { optimize, passes } from "../../src/engine/passes/index.ts";
+import { runPasses, passes } from "../../src/engine/passes/index.ts";
 import { fuseElementwise } from "../../src/engine/passes/fuse-elementwise.ts";
 import { randomNumbers } from "./kernel-memory.ts";
 import { amount } from "../fixtures/slow.ts";
@@ -49,7 +49,7 @@ describe("random programs", () => {
     const levels = fc.constantFrom("disabled", "basic", "extended", "all", "all", "all");
     fc.assert(
       fc.property(programs, levels, ({ graph, inputs, tolerances }, level) => {
-        expectSame(compiled(optimize(graph, { level }), inputs), interpreted(graph, inputs), tolerances);
+        expectSame(compiled(runPasses(graph, { level }), inputs), interpreted(graph, inputs), tolerances);
       }),
       settings,
     );

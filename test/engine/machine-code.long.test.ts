@@ -113,6 +113,7 @@ describe.skipIf(skip || skipModel)(`processes with a language model ${modelTitle
     );
     expect(ids.filter((id) => id.includes("_AVX"))).toEqual([]);
     const machine = await run();
-    for (const [index, value] of machine.row.entries()) expect(row[index]).toBeCloseTo(value, 4);
+    // Activations are rounded to 8 bits, some of them to the neighbouring value where the last bit of a norm differs.
+    for (const [index, value] of machine.row.entries()) expect(row[index]).toBeCloseTo(value, 3);
   });
 });

@@ -1,7 +1,8 @@
 /** The table of the build, package.json and the type check name the same modules. */
 import { existsSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { fileNameOf, modules, pageEntries, programs, subpaths } from "../../scripts/build/entries.ts";
+import { pageEntries } from "../../scripts/build/page-entries.ts";
+import { fileNameOf, modules, programs, subpaths } from "../../src/bundling/entries.ts";
 
 const root = new URL("../../", import.meta.url);
 const json = (path: string): unknown => JSON.parse(readFileSync(new URL(path, root), "utf8").replace(/^\/\/.*$/gm, ""));

@@ -22,8 +22,8 @@ afterAll(() => {
 describe.skipIf(!canRun || !runsAll)(onRequest("inferyard-omni", "it fetches 250 MB")[1], () => {
   it("runs models on onnx, llamacpp and xla where there is no Node.js, and is within its budget", async () => {
     const target = targets[0]!;
-    const assets = await bundleAssets(join(out, "bundle"));
-    const { path, size, gzip } = await buildProgram({ target, flavor: "inferyard-omni", assets, out });
+    const bundle = await bundleAssets(join(out, "bundle"));
+    const { path, size, gzip } = await buildProgram({ target, flavor: "inferyard-omni", bundle, out });
     expect(size).toBeLessThanOrEqual(target.budget!["inferyard-omni"].size * 1e6);
     expect(gzip).toBeLessThanOrEqual(target.budget!["inferyard-omni"].gzip * 1e6);
     const folder = join(out, "root");

@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Assets, bundleAssets } from "../../scripts/release/assets.ts";
+import { type ProgramBundle, bundleAssets } from "../../scripts/release/assets.ts";
 import { buildProgram } from "../../scripts/release/build-program.ts";
 import { makeDebianRoot } from "../../scripts/release/debian-root.ts";
 import { checkSignature } from "../../scripts/release/sign-mach-o.ts";
@@ -19,7 +19,7 @@ const out = mkdtempSync(join(tmpdir(), "inferyard-single-"));
 const target = targets[0]!;
 const gguf = join(sharedData, "tinyllm/tinyllm.gguf");
 const [isMissing, namedModel] = needsData("runs a model in the host %s");
-let assets: Assets;
+let bundle: ProgramBundle;
 
 /** The text of the first result that `generate --json` printed. */
 function generatedText(json: string): string | undefined {
@@ -27,7 +27,7 @@ function generatedText(json: string): string | undefined {
 }
 
 beforeAll(async () => {
-  if (canBuild) assets = await bundleAssets(join(out, "bundle"));
+  if (canBuild) bundle = await bundleAssets(join(out, "bundle"));
 });
 const roots: BareRoot[] = [];
 afterAll(() => {
@@ -46,7 +46,7 @@ describe.skipIf(!canBuild)("the single program for linux x64", () => {
     });
 
   beforeAll(async () => {
-    const built = await buildProgram({ target, flavor: "inferyard", assets, out });
+    const built = await buildProgram({ target, flavor: "inferyard", bundle, out });
     program = built.path;
     sizes = built;
   }, 300_000);
@@ -163,7 +163,7 @@ describe.skipIf(!canBuild || noEmulator !== undefined || !runsAll)(
   () => {
     let run: (...args: string[]) => string = () => "";
     beforeAll(async () => {
-      const { path } = await buildProgram({ target: targets[1]!, flavor: "inferyard", assets, out });
+      const { path } = await buildProgram({ target: targets[1]!, flavor: "inferyard", bundle, out });
       const root = join(out, "arm64");
       makeDebianRoot(root, ["libc6-arm64-cross", "libgcc-s1-arm64-cross", "libstdc++6-arm64-cross", "libatomic1-arm64-cross"]);
       run = (...args) =>
@@ -197,7 +197,7 @@ describe.skipIf(!canBuild || onRequest("")[0])(
     it.each(targets.slice(1))(
       "$name is a program for that machine",
       async (other) => {
-        const { path, size } = await buildProgram({ target: other, flavor: "inferyard", assets, out });
+        const { path, size } = await buildProgram({ target: other, flavor: "inferyard", bundle, out });
         expect(statSync(path).size).toBe(size);
         const { format, kind, architecture } = await readBinary(path, { symbols: false });
         expect({ format, kind, architecture }).toEqual({

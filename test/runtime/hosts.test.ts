@@ -46,6 +46,13 @@ async function loadFailing(options: FailingOptions = {}, host?: RemoteHost, sett
   return handle;
 }
 
+/** A model in a host, as the runtime knows it. */
+interface Suspendable {
+  readonly restarts: number;
+  suspend(): Promise<void>;
+  resume(): Promise<void>;
+}
+
 const inputs = (behavior: number): TensorMap => ({ x: { dataType: "float32", shape: [2], data: Float32Array.of(behavior, 0) } });
 const plain = inputs(behaviors.plain);
 
@@ -268,6 +275,20 @@ describe.each<RemoteHost>(["worker", "process"])("the host %s", (host) => {
       expect((await refusal((await runtimeWith([wrong], { host })).load(model))).message).toContain(
         'does not export a function "none"',
       );
+    });
+
+    it("ends the thread or process of a model that is suspended after its calls; the next call, or resuming it, starts another", async () => {
+      // No public call suspends a model: its replicas do, under load.
+      const { model: hosted } = (handle.model as unknown as { loaded: { model: Suspendable } }).loaded;
+      const { restarts } = hosted;
+      const running = handle.run(plain);
+      await Promise.all([running, hosted.suspend()]);
+      expect(await runsOf(running)).toBe(before + 1);
+      expect(await runsOf(handle.run(plain))).toBe(1);
+      await hosted.suspend();
+      await hosted.resume();
+      expect(hosted.restarts).toBe(restarts + 2);
+      expect(await runsOf(handle.run(plain))).toBe(1);
     });
 
     it("many models, runtimes and restarts leave no listeners behind: Node.js warns of none", async () => {

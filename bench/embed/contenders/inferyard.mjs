@@ -2,9 +2,12 @@
 import { createRuntime } from "../../measuring/built-package.mjs";
 import { miniLm } from "../../measuring/shared-data.mjs";
 
-export async function create(precision) {
+export const create = (precision) => createOn(precision, {});
+
+// The same with `options` of the load: the contender `native` names its target.
+export async function createOn(precision, options) {
   const runtime = await createRuntime();
-  const model = await runtime.load(miniLm, { variant: precision });
+  const model = await runtime.load(miniLm, { variant: precision, ...options });
   const { library, host } = model.decision.selected;
   const bulk = async (texts) => (await runtime.embed(texts, { model })).embeddings;
   return {

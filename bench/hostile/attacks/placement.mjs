@@ -1,4 +1,4 @@
-// Many spellings of one placement, for one model (item 2), and urgent requests without end (item 9).
+// Many spellings of one placement, for one model (item 2), urgent requests without end (item 9), and models that are loaded by name in turn.
 import { send, tally } from "../client.mjs";
 
 const spellings = ["native", "native:cpu", "NATIVE", "native:auto", "native:cpu:0"];
@@ -42,5 +42,21 @@ export const priority = {
     };
     await Promise.all(Array.from({ length: 64 }, (_, index) => connection(index)));
     return { said: tally(answers), wrong: 0 };
+  },
+};
+
+export const thrashing = {
+  name: "24 models by name in turn",
+  async run({ server, keys, names, seconds }) {
+    const until = performance.now() + seconds * 1000;
+    const answers = [];
+    const connection = async (index) => {
+      for (let count = index; performance.now() < until; count += 1) {
+        const body = { model: names.copies[(count * 7) % names.copies.length], input: `a ${count}` };
+        answers.push(await send(server, { path: "/api/embed", body, key: keys.attacker }));
+      }
+    };
+    await Promise.all(Array.from({ length: 16 }, (_, index) => connection(index)));
+    return { said: tally(answers), wrong: answers.filter(({ status }) => ![200, 429, 503, 504].includes(status)).length };
   },
 };

@@ -11,6 +11,7 @@ const installations: Readonly<Record<string, string>> = {
   "a BLAS that uses OpenMP": "`apt-get install libopenblas0-openmp`, or MKL",
   MKL: "`pip install mkl`",
   oneDNN: "`pip install onednn-cpu-gomp`",
+  NVRTC: "`pip install nvidia-cuda-nvrtc-cu12 nvidia-cublas-cu12` (cuBLAS is the second), or NVIDIA's CUDA toolkit",
   koffi: "`npm install koffi --ignore-scripts`",
   "a PJRT plugin": "`inferyard backends install xla`",
   "a PJRT plugin for CUDA": "`inferyard backends install xla --accelerator cuda13`",
@@ -37,6 +38,6 @@ What is missing is installed so:
 
 ${installed.join("\n")}
 
-Not built yet, and refused with that reason: \`cuda\` (XLA computes on NVIDIA GPUs under \`xla:cuda\`).
+Tested without a GPU alone: \`cuda\`. Its kernels agree with the interpreter on an emulated GPU, and NVIDIA's compiler compiles them; XLA computes on NVIDIA GPUs under \`xla:cuda\`.
 `;
 }

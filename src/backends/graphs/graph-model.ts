@@ -6,10 +6,19 @@ import type { CompiledModel } from "../../engine/index.ts";
 import type { ReplicaModel, ReplicaSharing } from "../../contract/replicas.ts";
 import type { OpenGraph } from "./open-graph.ts";
 
+/** What a loaded model needs of an engine. */
+export type GraphEngine = Pick<
+  CompiledModel,
+  "run" | "dispose" | "describe" | "describeCode" | "kernelCounts" | "programs" | "bytes"
+>;
+
+/** What a loaded model needs of its graph. */
+export type GraphFacts = Pick<OpenGraph, "inputs" | "outputs" | "headless" | "nonTensorOutputs" | "notes" | "weightBytes">;
+
 /** An engine with the graph of a model, and facts about its files. */
-export interface GraphParts {
-  readonly graph: OpenGraph;
-  readonly engine: CompiledModel;
+export interface GraphParts<Engine extends GraphEngine = CompiledModel, Graph extends GraphFacts = OpenGraph> {
+  readonly graph: Graph;
+  readonly engine: Engine;
   /** The engine as a noun phrase, for the evidence, such as "inferyard's own engine in WebAssembly". */
   readonly engineName: string;
   readonly library: Library;
@@ -27,13 +36,13 @@ export class GraphModel implements ReplicaModel {
   readonly inputs: readonly TensorInfo[];
   readonly outputs: readonly TensorInfo[];
   readonly library: Library;
-  readonly #parts: GraphParts;
+  readonly #parts: GraphParts<GraphEngine, GraphFacts>;
   #disposed = false;
 
   /** Present if the compiler knows its kernels. */
   readonly kernelCounts?: () => Promise<readonly KernelCount[]>;
 
-  constructor(parts: GraphParts) {
+  constructor(parts: GraphParts<GraphEngine, GraphFacts>) {
     this.#parts = parts;
     if (parts.engine.kernelCounts !== undefined) this.kernelCounts = async () => parts.engine.kernelCounts ?? [];
     const { inputs, outputs, headless } = parts.graph;
@@ -86,14 +95,23 @@ export class GraphModel implements ReplicaModel {
 }
 
 /** The memory that a model on the engine holds. */
-export function engineMemory({ engine, graph: { weightBytes }, readsSharedWeights = false }: GraphParts): ModelBase["memory"] {
+export function engineMemory({
+  engine,
+  graph: { weightBytes },
+  readsSharedWeights = false,
+}: GraphParts<GraphEngine, GraphFacts>): ModelBase["memory"] {
   return engine.bytes > weightBytes || readsSharedWeights
     ? { bytes: engine.bytes, measure: "allocated" }
     : { bytes: weightBytes, measure: "weights" };
 }
 
 /** Evidence of the engine about its last run: see `ModelBase.evidence`. */
-export function engineEvidence({ engine, engineName, graph, quantization }: GraphParts): readonly string[] {
+export function engineEvidence({
+  engine,
+  engineName,
+  graph,
+  quantization,
+}: GraphParts<GraphEngine, GraphFacts>): readonly string[] {
   const told = quantization === undefined ? [] : [quantization];
   return [`${engineName}: ${engine.describe()}`, ...graph.notes, ...told, ...engine.describeCode()];
 }

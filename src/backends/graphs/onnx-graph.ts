@@ -39,6 +39,7 @@ export async function openOnnxGraph(files: OpenModelFiles, file: ModelFiles, opt
     weightBytes: file.bytes,
     notes: [],
     identity: files.identity,
+    files: files.identified,
     detachFromFile: loadRemaining,
   };
 }

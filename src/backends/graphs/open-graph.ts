@@ -2,6 +2,7 @@
 import type { LoadOptions, ModelFiles } from "../../contract/backend.ts";
 import { omitUndefined } from "../../contract/checked.ts";
 import type { TensorInfo } from "../../contract/tensor.ts";
+import type { OpenModelFiles } from "./open-model-files.ts";
 import type { BuiltEncoderDecoder, BuiltTransformer, GraphSource, RunLimits, TraceLimits } from "../../engine/index.ts";
 
 /** A model as a source of graphs, with facts about its files. */
@@ -21,22 +22,24 @@ export interface OpenGraph {
   readonly weightBytes: number;
   /** Identity of the files it was read from, as `OpenModelFiles.identity`; undefined: files that may have changed. */
   readonly identity: string | undefined;
+  /** See `OpenModelFiles.identified`. Default: not known. */
+  readonly files?: readonly (readonly [path: string, identity: string])[] | undefined;
   /** Reads the weights that no graph has read yet into memory, and lets go of the files. */
   detachFromFile(): void;
 }
 
 /**
- * Opens a model, keeps its files open while `use` runs, and returns the result of `use`. Throws MODEL_INVALID for damaged files and MODEL_UNSUPPORTED for
+ * Opens a model, keeps its files open while `use` runs, and returns the result of `use`. `opened`: files that are open already; they are closed. Throws MODEL_INVALID for damaged files and MODEL_UNSUPPORTED for
  * operators, types and configurations that the engine does not have.
  */
 export async function withOpenGraph<Result>(
   model: ModelFiles,
   options: LoadOptions,
   use: (graph: OpenGraph) => Promise<Result>,
+  opened?: OpenModelFiles,
 ): Promise<Result> {
   // Imported on demand, as all that needs the engine: it is large, and static embeddings do not need it.
-  const { OpenModelFiles } = await import("./open-model-files.ts");
-  const files = new OpenModelFiles();
+  const files = opened ?? new (await import("./open-model-files.ts")).OpenModelFiles();
   try {
     const graph =
       model.format === "onnx"

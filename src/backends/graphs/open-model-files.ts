@@ -11,11 +11,23 @@ export class OpenModelFiles {
   readonly #bytes = new Map<string, ByteSource>();
   readonly #files: BlockingFile[] = [];
   readonly #identityOf = new Map<string, string>();
-  #identities: string[] | undefined = [];
+  #identified: (readonly [path: string, identity: string])[] | undefined = [];
+  readonly #held: ReadonlyMap<string, BlockingFile>;
+
+  /** `held`: files that are open already, which `close` closes as well. Default: none. */
+  constructor(held: ReadonlyMap<string, BlockingFile> = new Map()) {
+    this.#held = held;
+    this.#files.push(...held.values());
+  }
 
   /** Equal strings mean the same files, unchanged and opened in the same order. undefined when that cannot be guaranteed. */
   get identity(): string | undefined {
-    return this.#identities?.join("\n");
+    return this.identified?.map(([path, identity]) => `${path} ${identity}`).join("\n");
+  }
+
+  /** The files in the order in which they were opened, with their identities: see `BlockingFile.stat`. undefined when a file may have been changed meanwhile. */
+  get identified(): readonly (readonly [path: string, identity: string])[] | undefined {
+    return this.#identified;
   }
 
   /** Opens a file; its bytes can be read until `close`. Throws MODEL_NOT_FOUND when it does not exist. */
@@ -23,8 +35,8 @@ export class OpenModelFiles {
     const known = this.#bytes.get(path);
     if (known !== undefined) return known;
     try {
-      if (openBlocking === undefined) this.#identities = undefined;
-      const bytes = openBlocking === undefined ? toByteSource(await readWhole(path)) : this.#pieces(openBlocking(path), path);
+      if (openBlocking === undefined) this.#identified = undefined;
+      const bytes = openBlocking === undefined ? toByteSource(await readWhole(path)) : this.#openPieces(openBlocking, path);
       this.#bytes.set(path, bytes);
       return bytes;
     } catch (error) {
@@ -48,13 +60,20 @@ export class OpenModelFiles {
     this.#bytes.clear();
   }
 
+  #openPieces(open: (path: string) => BlockingFile, path: string): ByteSource {
+    const held = this.#held.get(path);
+    if (held !== undefined) return this.#pieces(held, path);
+    const file = open(path);
+    this.#files.push(file);
+    return this.#pieces(file, path);
+  }
+
   /** Reads parts of a file. Every read checks that the file is unchanged, so that all parts belong together. */
   #pieces(file: BlockingFile, path: string): ByteSource {
-    this.#files.push(file);
     const { size, mtimeMs, ctimeMs, identity } = file.stat();
-    if (Date.now() - ctimeMs < clockTickMs) this.#identities = undefined;
+    if (Date.now() - ctimeMs < clockTickMs) this.#identified = undefined;
     this.#identityOf.set(path, identity);
-    this.#identities?.push(`${path} ${identity}`);
+    this.#identified?.push([path, identity]);
     return {
       size,
       read(target, position) {

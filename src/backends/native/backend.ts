@@ -12,11 +12,12 @@ import type {
   ModelFiles,
   ProbeOptions,
 } from "../../contract/backend.ts";
+import type { EngineModel } from "../../engine/execute/engine-model.ts";
 import type { GraphParts } from "../graphs/graph-model.ts";
 import { graphModels, isDecodableFormat, isGraph } from "../graphs/graph-formats.ts";
 import { estimateCache } from "../sequences/cache-estimate.ts";
 import { loadStaticEmbeddings } from "./load-static-embeddings.ts";
-import type { NativeState } from "./check-generated-code.ts";
+import type { NativeState } from "./native-state.ts";
 import type { NativeLoadOptions } from "./create-engine.ts";
 import { selfTest } from "./self-test.ts";
 import { StaticModel } from "./static-model.ts";
@@ -95,7 +96,7 @@ async function probeCpu({ run, full = false }: ProbeOptions, state: NativeState)
     const tested = await selfTest(library);
     const [{ checkGeneratedCode }, { openOnce }] = await Promise.all([
       import("./check-generated-code.ts"), // imported on demand, as in `load`
-      import("./model-machine-code.ts"),
+      import("./native-state.ts"),
     ]);
     const { reason: kernels, ...warning } = await checkGeneratedCode(state, full, openOnce(state));
     const reason = `self-test: static embeddings in ${tested.join(", ")}; ${kernels}`;
@@ -110,8 +111,15 @@ async function probeCpu({ run, full = false }: ProbeOptions, state: NativeState)
 async function load(model: ModelFiles, device: Device, options: NativeLoadOptions, state: NativeState): Promise<ReplicaModel> {
   requireCpu(device);
   if (isGraph(model)) {
-    const { GraphModel } = await import("../graphs/graph-model.ts");
-    return await withParts(model, options, state, async (parts) => new GraphModel(parts));
+    const [{ GraphModel }, { openModelPlans }] = await Promise.all([
+      import("../graphs/graph-model.ts"),
+      import("./kept/restore-model.ts"),
+    ]);
+    const plans = await openModelPlans?.(model, options, state);
+    const restored = await plans?.restore();
+    if (restored !== undefined) return new GraphModel(restored);
+    const create = async (parts: GraphParts<EngineModel>): Promise<ReplicaModel> => new GraphModel(plans?.keep(parts) ?? parts);
+    return await withParts(model, options, state, create, plans !== undefined);
   }
   if (model.format !== "safetensors") {
     throw new InferyardError(
@@ -155,7 +163,8 @@ async function withParts<Model>(
   model: ModelFiles,
   options: NativeLoadOptions,
   state: NativeState,
-  create: (parts: GraphParts) => Promise<Model>,
+  create: (parts: GraphParts<EngineModel>) => Promise<Model>,
+  keepsPlans = false,
 ): Promise<Model> {
   const [{ createParts }, { describeBlocks, withOpenGraph }] = await Promise.all([
     import("./create-engine.ts"),
@@ -164,7 +173,7 @@ async function withParts<Model>(
   return await withOpenGraph(model, options, async (graph) => {
     const blocks = model.format === "onnx" ? describeBlocks(graph.source) : undefined;
     const quantization = blocks === undefined ? undefined : `matrices of MatMulNBits that stay in blocks: ${blocks}`;
-    return await create({ ...(await createParts(graph, options, state)), quantization });
+    return await create({ ...(await createParts(graph, options, state, { keepsPlans })), quantization });
   });
 }
 

@@ -1,25 +1,10 @@
 /** Checks of the engine's generated code, shared by all models of one backend. */
-import type { Library } from "../../contract/backend.ts";
-import { detectWasmFeatures, KernelChecks } from "../../engine/index.ts";
+import { KernelChecks } from "../../engine/index.ts";
 import type { MachineCodeSource } from "./machine-code/machine-code.ts";
-import { enableRelaxedSimd } from "../../engine/codegen/wasm/v8-flags.ts";
 import { listedFamilies } from "../../kernels/machine-families.ts";
 import { yieldToEventLoop } from "../../platform/event-loop.ts";
-import { type CodeIdentity, identifyCode, openCheckRecord } from "./check-record.ts";
-
-/** State shared by all models of one backend. */
-export interface NativeState {
-  /** Name and version of the engine. */
-  readonly library: Library;
-  /** What generated code depends on, once it was looked for; undefined where it is not known. */
-  identity?: { readonly value: CodeIdentity | undefined };
-  /** Results of the checks made until now. Each function is checked once in a process or thread. */
-  kernelChecks?: KernelChecks;
-  /** Calls of machine code, or why there is none. Default: no model has been loaded that may use it. */
-  machineCode?: MachineCodeSource | string;
-  /** See `MachineCodeSource.openCache`. Default: no model has been loaded that may use it. */
-  machineCodeCache?: ReturnType<MachineCodeSource["openCache"]>;
-}
+import { openCheckRecord } from "./check-record.ts";
+import { codeIdentityOf, connectMachineCode, featuresOf, type NativeState } from "./native-state.ts";
 
 /** The checks of this backend, made at their first use. undefined when this machine has no WebAssembly SIMD, and so no generated code. */
 export function kernelChecksOf(state: NativeState): KernelChecks | undefined {
@@ -30,10 +15,12 @@ export function kernelChecksOf(state: NativeState): KernelChecks | undefined {
 
 /** `forget`: checks that passed in earlier processes are repeated. */
 function createKernelChecks(state: NativeState, options: { readonly forget?: boolean } = {}): KernelChecks | undefined {
-  const features = detectWasmFeatures(enableRelaxedSimd);
+  const features = featuresOf(state);
   if (!features.simd) return undefined;
-  const { value: identity } = (state.identity ??= { value: identifyCode(import.meta.url, features) });
-  return new KernelChecks(features, { passed: identity && openCheckRecord?.(identity, options) });
+  const identity = codeIdentityOf(state);
+  const checks = new KernelChecks(features, { passed: identity && openCheckRecord?.(identity, options) });
+  if (state.machineCode !== undefined) connectMachineCode(checks, state.machineCode);
+  return checks;
 }
 
 /**

@@ -1,11 +1,11 @@
 /** Checks of generated code that passed before on this machine. In browsers src/composition/browser/check-record.ts takes this module's place. */
 import { join } from "node:path";
 import { cachedDataVersionTag } from "node:v8";
-import type { WasmFeatures } from "../../engine/codegen/wasm/index.ts";
+import type { WasmFeatures } from "../../engine/codegen/wasm/assembler/wasm-features.ts";
 import type { PassedChecks } from "../../engine/execute/kernel-checks/passed-checks.ts";
 import { processorIdentity } from "../../devices/cpu/processor-identity.ts";
 import { dataFolder } from "../../storage/data-folder.ts";
-import { buildDigest } from "../../platform/node/build-digest.ts";
+import { rememberedBuildDigest } from "../../storage/build-record.ts";
 import { PassedTests } from "../../storage/passed-tests.ts";
 
 /** Options of opening a record. */
@@ -21,13 +21,19 @@ export interface CheckRecordOptions {
 export const openCheckRecord: OpenCheckRecord | undefined = (identity, options) =>
   new PassedTests(join(dataFolder(), "self-tests"), { tests: "generated code of the engine", ...identity }, options);
 
+/** Modules that import all code whose results are remembered: of the engine, of machine code, and of restored models. */
+const modules = [
+  new URL("./create-engine.ts", import.meta.url),
+  new URL("./machine-code/bind-machine-code.ts", import.meta.url),
+  new URL("./kept/restore-model.ts", import.meta.url),
+];
+
 /**
- * All that generated code and its results depend on: this build of Inferyard, the processor, and this version of Node.js with these flags of V8. `module`: URL of a
- * module that imports the engine statically. Undefined where the build is not known: see `buildDigest`.
+ * All that generated code and its results depend on: this build of Inferyard, the processor, and this version of Node.js with these flags of V8. Undefined where the build is not
+ * known: see `buildDigest`.
  */
-export function identifyCode(module: string, features: WasmFeatures): CodeIdentity | undefined {
-  // The second module writes the objects of machine code.
-  const build = buildDigest([module, new URL("./machine-code/bind-machine-code.ts", import.meta.url).href]);
+export function identifyCode(features: WasmFeatures): CodeIdentity | undefined {
+  const build = rememberedBuildDigest(modules.map(({ href }) => href));
   if (build === undefined) return undefined;
   return {
     build,

@@ -3,25 +3,20 @@ import { omitUndefined } from "../../contract/checked.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import type { LoadOptions } from "../../contract/backend.ts";
 import type { TensorInfo } from "../../contract/tensor.ts";
-import { enableRelaxedSimd } from "../../engine/codegen/wasm/v8-flags.ts";
-import {
-  detectWasmFeatures,
-  type EngineReplica,
-  EngineModel,
-  type KernelChecks,
-  type SharedEngineState,
-} from "../../engine/index.ts";
+import { type EngineReplica, EngineModel, type KernelChecks } from "../../engine/index.ts";
 import type { GraphParts } from "../graphs/graph-model.ts";
 import { type OpenGraph, runLimits } from "../graphs/open-graph.ts";
 import type { MachineCode } from "../../engine/codegen/x64/index.ts";
 import { createMachineCode } from "./model-machine-code.ts";
-import { kernelChecksOf, type NativeState } from "./check-generated-code.ts";
+import { kernelChecksOf } from "./check-generated-code.ts";
+import { featuresOf, type NativeState } from "./native-state.ts";
 import { getNativeSettings } from "../../kernels/native-settings.ts";
 import { checkKernelPreference } from "../../kernels/kernel-preference.ts";
 import { kernelById, multipliedFormats } from "../../kernels/registry.ts";
 import { openPageDiscard } from "./page-discard.ts";
 import { spawnThread } from "../../engine/threads/spawn-thread.ts";
-import type { ReplicaSharing, ReplicaSlot, SharedReplicaState } from "../../contract/replicas.ts";
+import type { ReplicaSlot, SharedReplicaState } from "../../contract/replicas.ts";
+import { type NativeReplicaState, getSharing } from "./replica-sharing.ts";
 import { version } from "../../version.ts";
 
 /** Options of a load by this backend, with the slot of a replica. Default: the model is no replica. */
@@ -31,15 +26,12 @@ export interface NativeLoadOptions extends LoadOptions {
   readonly isUnprepared?: boolean;
 }
 
-/** Exported state of a model of this backend for its replicas. `version`: the version of the package. */
-export interface NativeReplicaState extends SharedReplicaState {
-  readonly backend: "native";
-  /** Identity of the model's files; see `OpenModelFiles`. */
-  readonly identity: string;
-  /** The setting of the exporting replica; replicas must have the same. */
-  readonly graphOptimization: string | undefined;
-  /** Packed weights and their memory, as the engine exports them. */
-  readonly engine: SharedEngineState;
+/** Options of an engine. */
+interface EngineOptions {
+  /** The slot and the state of a restored model, whose packed weights the engine uses. Default: those of the replica, if it is one. */
+  readonly slot?: EngineReplica;
+  /** See `EngineSettings.keepsPlans`. Default: false. */
+  readonly keepsPlans?: boolean;
 }
 
 /**
@@ -51,8 +43,9 @@ export async function createEngine(
   { source, inputs, identity }: OpenGraph,
   options: NativeLoadOptions,
   state: NativeState,
+  { slot, keepsPlans = false }: EngineOptions = {},
 ): Promise<EngineModel> {
-  const features = detectWasmFeatures(enableRelaxedSimd);
+  const features = featuresOf(state);
   if (!features.simd)
     throw new InferyardError(
       "BACKEND_UNAVAILABLE",
@@ -71,6 +64,7 @@ export async function createEngine(
       limits,
       ...omitUndefined({ kernelChecks, kernelPreference: kernels }),
       machineCode: await createMachineCode(options, state),
+      keepsPlans,
       ...(threads === undefined || spawnThread === undefined ? {} : { threads, spawnThread }),
       ...omitUndefined({ openDiscard: openPageDiscard, replica }),
     });
@@ -85,7 +79,7 @@ export async function createEngine(
       throw error;
     }
   };
-  const replica = engineReplica(options, identity);
+  const replica = slot ?? engineReplica(options, identity);
   try {
     return await create(replica);
   } catch (error) {
@@ -96,8 +90,13 @@ export async function createEngine(
 }
 
 /** The engine of a graph with the facts that its loaded model needs; see `createEngine`. */
-export async function createParts(graph: OpenGraph, options: NativeLoadOptions, state: NativeState): Promise<GraphParts> {
-  const engine = await createEngine(graph, options, state);
+export async function createParts(
+  graph: OpenGraph,
+  options: NativeLoadOptions,
+  state: NativeState,
+  engineOptions: EngineOptions = {},
+): Promise<GraphParts<EngineModel>> {
+  const engine = await createEngine(graph, options, state, engineOptions);
   return {
     graph,
     engine,
@@ -105,21 +104,6 @@ export async function createParts(graph: OpenGraph, options: NativeLoadOptions, 
     library: state.library,
     sharing: () => getSharing(engine, graph.identity, options),
     readsSharedWeights: engine.readsSharedWeights,
-  };
-}
-
-function getSharing(
-  engine: EngineModel,
-  identity: string | undefined,
-  { graphOptimization }: NativeLoadOptions,
-): ReplicaSharing | undefined {
-  if (!engine.isSharing || identity === undefined || engine.arenaBytes === 0) return undefined; // without an executable no weights are packed
-  return {
-    exportState: (): NativeReplicaState | undefined => {
-      const shared = engine.exportState();
-      return shared && { backend: "native", version, identity, graphOptimization, engine: shared };
-    },
-    replicaBytes: engine.arenaBytes,
   };
 }
 

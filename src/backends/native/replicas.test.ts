@@ -6,7 +6,7 @@ import { afterAll, describe, expect, it, vi } from "vitest";
 import type { TensorModel, LoadSettings } from "../../contract/backend.ts";
 import type { ReplicaModel, ReplicaSlot } from "../../contract/replicas.ts";
 import { integer, message, model, node, value } from "../../../test/fixtures/models/onnx-bytes.ts";
-import type { NativeReplicaState } from "./create-engine.ts";
+import type { NativeReplicaState } from "./replica-sharing.ts";
 import { native } from "./index.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "inferyard-native-replicas-"));

@@ -14,7 +14,7 @@ import {
   type DecoderSizes,
   type GraphCompiler,
   ModelFolding,
-  optimize,
+  runPasses,
   type OptimizationLevel,
   type PastInput,
   type SourceStates,
@@ -172,7 +172,7 @@ export class XlaCompiler implements GraphCompiler {
   }
 
   #optimize(graph: Graph, budget: TraceBudget): Graph {
-    const optimized = optimize(graph, { level: this.#level, fold: this.fold, budget });
+    const optimized = runPasses(graph, { level: this.#level, fold: this.fold, budget });
     if (quantizesDynamically(optimized)) this.dependsOnPadding = true;
     return optimized;
   }

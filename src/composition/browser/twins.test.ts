@@ -1,9 +1,10 @@
 /** Modules that the build for pages puts in the place of others: whoever imports one of Node.js gets the same exports with the same types. */
 import { describe, expect, it } from "vitest";
-import { pageReplacements } from "../../../scripts/build/entries.ts";
+import { pageReplacements } from "../../../scripts/build/page-entries.ts";
 import type * as apiBrowserCreateRuntime from "../../api/browser/create-runtime.ts";
 import type * as apiCreateRuntime from "../../api/create-runtime.ts";
 import type * as backendsWasmPackage from "../../backends/wasm/package.ts";
+import type * as backendsNativeRestoreModel from "../../backends/native/kept/restore-model.ts";
 import type * as backendsNativeCheckRecord from "../../backends/native/check-record.ts";
 import type * as engineCodegenWasmV8Flags from "../../engine/codegen/wasm/v8-flags.ts";
 import type * as engineThreadsSpawnThread from "../../engine/threads/spawn-thread.ts";
@@ -20,6 +21,7 @@ import type * as browserOnnxruntimeWeb from "./onnxruntime-web.ts";
 import type * as browserPaths from "../../platform/browser/paths.ts";
 import type * as browserReadPackage from "./read-package.ts";
 import type * as browserReference from "./reference.ts";
+import type * as browserRestoreModel from "./restore-model.ts";
 import type * as browserSpawnThread from "../../platform/browser/spawn-thread.ts";
 import type * as browserV8Flags from "../../platform/browser/v8-flags.ts";
 import type * as nodeFiles from "../../platform/node/files.ts";
@@ -40,6 +42,7 @@ interface Pairs {
   "src/models/aimod/read-package.ts": [typeof modelsAimodReadPackage, typeof browserReadPackage];
   "src/models/reference/resolve-reference.ts": [typeof modelsReferenceResolveReference, typeof browserReference];
   "src/backends/native/check-record.ts": [typeof backendsNativeCheckRecord, typeof browserCheckRecord];
+  "src/backends/native/kept/restore-model.ts": [typeof backendsNativeRestoreModel, typeof browserRestoreModel];
   "src/backends/native/machine-code/machine-code.ts": [typeof nodeMachineCode, typeof browserMachineCode];
   "src/engine/codegen/x64/index.ts": [typeof x64, typeof browserKernelMachineCode];
   "src/backends/native/page-discard.ts": [typeof nodePageDiscard, typeof browserPageDiscard];
@@ -57,6 +60,7 @@ const fits: { readonly [Original in keyof Pairs]: Pairs[Original][1] extends Pai
   "src/models/aimod/read-package.ts": true,
   "src/models/reference/resolve-reference.ts": true,
   "src/backends/native/check-record.ts": true,
+  "src/backends/native/kept/restore-model.ts": true,
   "src/backends/native/machine-code/machine-code.ts": true,
   "src/engine/codegen/x64/index.ts": true,
   "src/backends/native/page-discard.ts": true,

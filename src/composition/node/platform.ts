@@ -5,7 +5,8 @@ import { inlineHost } from "../../hosts/inline.ts";
 import { deferredHost } from "./deferred-host.ts";
 import { workerHost } from "../../hosts/worker.ts";
 import { createSupervision } from "../../runtime/supervision/supervisor.ts";
-import type { FetchOptions, Platform } from "../../runtime/platform.ts";
+import type { Backend } from "../../contract/backend.ts";
+import type { Division, FetchOptions, Platform } from "../../runtime/platform.ts";
 
 /** The platform of Node.js: hosts of models, facts about the machine, supervision and downloads. */
 export function nodePlatform(): Platform {
@@ -20,7 +21,15 @@ export function nodePlatform(): Platform {
     machine: createMachineReader(),
     fetchModel,
     createSupervision,
+    divideModels,
   };
+}
+
+/** See `Platform.divideModels`. */
+async function divideModels(backend: Backend, division: Division): Promise<Backend> {
+  // Imported only if needed: most models are not divided.
+  const { divideBackend } = await import("./divided-models.ts");
+  return divideBackend(backend, division);
 }
 
 /** Downloads a model into the store. */

@@ -17,6 +17,7 @@ import { YieldPolicy } from "./yield-policy.ts";
 import type { GraphCompiler } from "./graph-compiler.ts";
 import { SegmentCache } from "./segments/segment-cache.ts";
 import { type RunLimits, ModelRun } from "./segments/model-run.ts";
+import type { Segment } from "./segments/segment.ts";
 import { SegmentTree } from "./segments/segment-tree.ts";
 import { Mutex } from "../../concurrency/mutex.ts";
 
@@ -58,6 +59,11 @@ export class CompiledModel {
   /** Size in bytes of the largest arena of all executables of the model. */
   get arenaBytes(): number {
     return this.#segmentCache.arenaBytes;
+  }
+
+  /** The segments that runs begin with. */
+  protected get firstSegments(): readonly Segment[] {
+    return this.#segments.firstSegments;
   }
 
   /** Whether a graph of the model is compiled. */

@@ -5,14 +5,8 @@ import { InferyardError } from "../../contract/errors.ts";
 import { elementCount } from "../../contract/tensor.ts";
 import { describeSelection } from "../../kernels/describe-selection.ts";
 import { KernelTally } from "../../kernels/kernel-tally.ts";
-import {
-  type CompiledKernels,
-  compileKernels,
-  instantiateKernels,
-  type Kernel,
-  type WasmFeatures,
-} from "../codegen/wasm/index.ts";
-import type { InstalledKernel, MachineCode, MachineObject } from "../codegen/x64/index.ts";
+import { type CompiledKernels, compileKernels, instantiateKernels, type Kernel } from "../codegen/wasm/index.ts";
+import type { InstalledKernel, MachineObject } from "../codegen/x64/index.ts";
 import type { Graph } from "../ir/graph.ts";
 import type { KernelSelection } from "../../kernels/select-kernel.ts";
 import type { QuantizedBlocks } from "../ir/lazy-storage.ts";
@@ -20,15 +14,14 @@ import type { Literal } from "../ir/literal.ts";
 import type { BlockKernel } from "../lower/lowered-node.ts";
 import { withOptimizer, withOptimizingCompiler, withoutOptimizer } from "../codegen/wasm/v8-flags.ts";
 import type { ConstantFolder } from "../interpret/evaluate.ts";
-import { type OptimizationLevel, optimize } from "../passes/index.ts";
+import { runPasses } from "../passes/index.ts";
 import { withHalfStates } from "../plan/half-states.ts";
 import { type Plan, type PlanSettings, planGraph } from "../plan/plan.ts";
 import { unpacked } from "../plan/unpacked-weights.ts";
-import { ThreadPool, type ThreadHandle } from "../threads/thread-pool.ts";
+import { ThreadPool } from "../threads/thread-pool.ts";
 import type { TraceBudget } from "../build/trace-budget.ts";
 import { EngineMemory } from "../memory/engine-memory.ts";
-import type { DiscardPages } from "../memory/idle-pages.ts";
-import type { EngineReplica, SharedEngineState } from "./engine-replicas.ts";
+import type { SharedEngineState } from "./engine-replicas.ts";
 import { CacheProgram } from "./decode/cache-program.ts";
 import { heldSources, SourceBlocks } from "./decode/source-blocks.ts";
 import type { DecoderCache, DecoderProgram, SourceStates, StateSettings } from "./decode/decoder-engine.ts";
@@ -36,36 +29,16 @@ import type { PastInput } from "./decode/decoder-inputs.ts";
 import { type DecoderSizes, fineSizes } from "./decode/decoder-sizes.ts";
 import { KvCache } from "./decode/kv-cache.ts";
 import { type CountedStep, Executable, type RunKernel } from "./executable.ts";
+import type { EngineSettings } from "./engine-settings.ts";
 import type { GraphCompiler } from "./graph-compiler.ts";
-import type { KernelFunction } from "../lower/kernel-functions.ts";
+import { type KernelFunction, familyOf } from "../lower/kernel-functions.ts";
 import { ModelMachineCode } from "./model-machine-code.ts";
 import { ModelFolding } from "./model-folding.ts";
 import type { KernelChecks } from "./kernel-checks/kernel-checks.ts";
-import type { RunLimits, StepCounts } from "./segments/model-run.ts";
-
-/** Settings of the engine for one loaded model. */
-export interface EngineSettings {
-  /** WebAssembly features of this machine. */
-  readonly features: WasmFeatures;
-  /** How far graphs are rewritten before they are compiled. Default: "all". */
-  readonly graphOptimization?: OptimizationLevel;
-  /** Number of threads that compute, including the caller. Default: 1. */
-  readonly threads?: number;
-  /** Checks of generated code before its first use. Default: none, for tests of the engine itself. */
-  readonly kernelChecks?: KernelChecks;
-  /** Calls kernels that have machine code; freed with the model. Or why there is none: a sentence without a full stop. Default: WebAssembly computes all kernels. */
-  readonly machineCode?: MachineCode | string;
-  /** Prepares the function that returns free pages of the memory to the operating system. Default: free pages are kept until the model is unloaded. */
-  readonly openDiscard?: (() => Promise<DiscardPages | undefined>) | undefined;
-  /** Ids of kernels for quantized weights that are preferred, the most preferred first. Default: none. Without `kernelChecks` it has no effect. */
-  readonly kernelPreference?: readonly string[];
-  /** Starts a worker thread. Required if `threads` is above 1. */
-  spawnThread?(): ThreadHandle;
-  /** Identifies this model among replicas that share memory. Default: the model shares no memory. */
-  readonly replica?: EngineReplica;
-  /** Limits of traces and runs. Default: `defaultTraceLimits`, and no limit on the bytes of a run except the size of the memory. */
-  readonly limits?: RunLimits;
-}
+import type { StepCounts } from "./segments/model-run.ts";
+import type { Segment } from "./segments/segment.ts";
+import { evaluateStep } from "./evaluate-step.ts";
+import { type KeeperContext, PlanKeeper, type TakenPlans, takePlans } from "./kept/plan-keeper.ts";
 
 /** Quantized weights without their elements. */
 type SelectedWeights = Pick<QuantizedBlocks, "type" | "format" | "rows" | "columns">;
@@ -97,6 +70,9 @@ export class Compiler implements GraphCompiler {
   readonly #excludedFunctions = new Set<string>();
   #defersKernels = false;
   readonly #machine: ModelMachineCode;
+  readonly #keeper: PlanKeeper | undefined;
+  /** Whether weights of 8 bits are large: their range, and whether kernels for bytes may multiply them, is looked for. */
+  readonly #readsWeights: boolean;
 
   /**
    * Creates the memory and starts the threads. `weights` are the tensors of the model file. Throws CONTRACT_VIOLATION when the shared state belongs
@@ -110,6 +86,10 @@ export class Compiler implements GraphCompiler {
     if (from !== undefined && from.weights.join() !== weightSignatures(weights).join())
       throw new InferyardError("CONTRACT_VIOLATION", "the replica that shares its weights was loaded from another model");
     this.#machine = new ModelMachineCode(settings.machineCode, settings.kernelChecks);
+    this.#readsWeights = weights.some(
+      ({ dataType, shape }) => /^u?int8$/.test(dataType) && elementCount(shape) >= minOptimizedElements,
+    );
+    this.#keeper = settings.keepsPlans === true ? new PlanKeeper() : undefined;
     this.#folding = new ModelFolding(weights, from?.folds);
     this.#threadCount = spawnThread === undefined ? 1 : threads;
     const packed = from?.packed;
@@ -151,6 +131,24 @@ export class Compiler implements GraphCompiler {
     if (packed.size === 0) return undefined;
     const weights = weightSignatures(this.#weights);
     return { ...this.#memory.share(), weights, folds: this.#folding.cache.snapshot, packed, modules: this.#modules };
+  }
+
+  /** See `EngineModel.hasNewPlans`. */
+  get hasNewPlans(): boolean {
+    return this.#keeper?.hasPlans === true;
+  }
+
+  /** Takes what was collected of these segments for later processes: see `EngineModel.takePlans`. */
+  takePlans(segments: readonly Segment[]): TakenPlans | undefined {
+    if (this.#keeper === undefined) return undefined;
+    const { kernelChecks } = this.#settings;
+    const context: KeeperContext = {
+      memory: this.#memory,
+      cache: this.#folding.cache,
+      getId: (step) => this.#machine.getId(step),
+      checksOf: ({ functions }) => this.#machine.checksOf(functions, kernelChecks),
+    };
+    return takePlans(this.#keeper, segments, weightSignatures(this.#weights), context);
   }
 
   /** Packs weights that no kernel reads but later executables may need, so that other replicas find them in shared memory. */
@@ -261,17 +259,21 @@ export class Compiler implements GraphCompiler {
     }: Pick<StateSettings, "states" | "batch" | "stateType"> & { readonly held: readonly string[]; readonly budget: TraceBudget },
   ): Executable {
     const { graphOptimization: level = "all" } = this.#settings;
-    const optimized = this.#withoutOptimizer(traced.nodes, () => optimize(traced, { level, fold: this.#foldMany, budget }));
+    const optimized = this.#withoutOptimizer(traced.nodes, () =>
+      runPasses(traced, { level, hasExactFloats: true, fold: this.#foldMany, budget }),
+    );
     const graph = stateType === "float16" ? withHalfStates(optimized, states) : optimized;
-    const plan = this.#plan(graph, { states, sources: held, stateBlocks: batch, budget });
+    const settings = { states, sources: held, stateBlocks: batch, budget };
+    let plan = this.#plan(graph, settings);
+    // A function that fails its check when it is compiled is excluded from the next plan.
+    while (!this.#defersKernels && !this.#compileKernels(plan)) plan = this.#plan(graph, settings);
     budget.checkTime();
-    const { kernels } = plan;
-    const { functions } = plan;
-    if (!this.#defersKernels) this.#compileKernels(kernels, functions);
     const run: RunKernel = (kernel, offsets, stride) => this.#threads.run(kernel, offsets, stride);
-    const prepare = this.#defersKernels ? (): void => this.#compileKernels(kernels, functions) : undefined;
+    const prepare = this.#defersKernels ? (): void => this.#compileDeferred(plan) : undefined;
     const getId = (step: CountedStep): string => this.#machine.getId(step);
-    const executable = new Executable(plan, this.#memory, run, { tally: this.tally, prepare, getId });
+    const options = { tally: this.tally, prepare, getId, evaluate: evaluateStep };
+    const executable = new Executable(plan, this.#memory, run, options);
+    this.#keeper?.addPlan(executable, plan);
     this.#folding.keep();
     return executable;
   }
@@ -297,7 +299,9 @@ export class Compiler implements GraphCompiler {
     return blockKernels.select(weights, { selfTests, preference: this.#settings.kernelPreference, machineCode });
   }
 
-  /** Plans with kernels that passed their checks. Each round excludes at least one function more. */
+  /**
+   * Plans with kernels that passed their checks. Each round excludes at least one function more. Functions of kernels that may become machine code are checked when they are compiled.
+   */
   #plan(graph: Graph, settings: Pick<PlanSettings, "states" | "sources" | "stateBlocks" | "budget">): Plan {
     const { features, kernelChecks } = this.#settings;
     const isExcluded = (name: string): boolean => kernelChecks?.hasFailed(name) === true;
@@ -313,7 +317,8 @@ export class Compiler implements GraphCompiler {
           ...settings,
         }),
       );
-      if (kernelChecks?.check(plan.functions) === true) continue;
+      const now = plan.kernels.filter(({ machine }) => machine === undefined || !this.#checksWhenCompiled);
+      if (kernelChecks?.check(functionsOf(plan, now)) === true) continue;
       for (const { name } of plan.functions) this.#checkedFunctions.add(name);
       for (const name of plan.excluded) this.#excludedFunctions.add(name);
       for (const step of plan.steps) if (step.kind === "interpret") this.#folding.addEvaluated(step.operation);
@@ -321,24 +326,53 @@ export class Compiler implements GraphCompiler {
     }
   }
 
-  /** Compiles the kernels that no earlier executable has compiled: to WebAssembly unless they are installed as machine code. */
-  #compileKernels(kernels: readonly Kernel[], functions: readonly KernelFunction[]): void {
-    const added = kernels.filter(({ key }) => !this.#kernels.has(key));
-    if (added.length === 0) return;
-    const machineObject = this.#machine.create(added, functions);
+  /** Whether functions are checked as what they become, machine code or WebAssembly, and not before that is known. */
+  get #checksWhenCompiled(): boolean {
+    // A replica gets kernels that another one has compiled.
+    return typeof this.#settings.machineCode === "object" && (this.#settings.replica?.from?.modules.length ?? 0) === 0;
+  }
+
+  #compileDeferred(plan: Plan): void {
+    if (this.#compileKernels(plan)) return;
+    const failed = plan.functions.filter(({ name }) => this.#settings.kernelChecks?.hasFailed(name) === true);
+    throw new InferyardError(
+      "VERIFICATION_FAILED",
+      `kernels are wrong on this machine: ${failed.map(({ name }) => name).join(", ")}`,
+      {
+        remedy: "report this with the output of `inferyard doctor --json`",
+      },
+    );
+  }
+
+  /**
+   * Compiles the kernels of a plan that no earlier executable has compiled: to WebAssembly unless they are installed as machine code. Returns false, and compiles nothing, if a
+   * function is wrong in WebAssembly, which would have to compute it.
+   */
+  #compileKernels(plan: Plan): boolean {
+    const added = plan.kernels.filter(({ key }) => !this.#kernels.has(key));
+    if (added.length === 0) return true;
+    const machineObject = this.#machine.create(added, plan.functions);
     const installed = this.#machine.install(machineObject);
     const replaced = new Set(installed.map(({ key }) => key));
     const others = added.filter(({ key }) => !replaced.has(key));
+    if (this.#settings.kernelChecks?.check(functionsOf(plan, others)) === true) return false;
     const { memory } = this.#memory;
     const compiled = this.#withoutOptimizer(others, () =>
       withOptimizingCompiler(() => compileKernels(others, memory, this.#settings.features)),
     );
     this.#addModule(compiled, machineObject, installed);
+    const keys = [...new Set(added.map(({ key }) => key))];
+    this.#keeper?.addKernels({
+      keys,
+      machineKernels: installed.length,
+      module: others.length === 0 ? undefined : compiled.binary,
+    });
+    return true;
   }
 
-  /** Runs `work` on a list without V8's optimizer for JavaScript, unless the list is long. */
+  /** Runs `work` on a list without V8's optimizer for JavaScript, unless the list is long, or passes and plans read all elements of large weights. */
   #withoutOptimizer<Result>({ length }: readonly unknown[], work: () => Result): Result {
-    return length > maxUnoptimized ? work() : withoutOptimizer(work);
+    return length > maxUnoptimized || this.#readsWeights ? work() : withoutOptimizer(work);
   }
 
   /** Adds kernels of WebAssembly and of machine code. Each replica installs machine code of its own, so that none calls what another has freed. */
@@ -352,6 +386,12 @@ export class Compiler implements GraphCompiler {
     for (const key of all.functions.keys()) this.#kernels.add(key);
     this.#modules.push({ module: compiled.module, machineObject });
   }
+}
+
+/** The functions of a plan that some of its kernels compute, and those with quantized weights, whose tests are not of WebAssembly alone. */
+function functionsOf({ functions }: Plan, kernels: readonly Kernel[]): readonly KernelFunction[] {
+  const families = new Set(kernels.map(({ family }) => family));
+  return functions.filter(({ name, blocks }) => blocks !== undefined || families.has(familyOf(name)));
 }
 
 function weightSignatures(weights: readonly Literal[]): string[] {

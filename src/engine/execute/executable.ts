@@ -4,14 +4,14 @@ import { InferyardError, getMessage } from "../../contract/errors.ts";
 import { interpreterId } from "../../kernels/kernel-ids.ts";
 import type { KernelTally } from "../../kernels/kernel-tally.ts";
 import { elementCount, type Tensor, type TensorData, type TensorMap } from "../../contract/tensor.ts";
-import { type KernelCall, kernelCall } from "../codegen/wasm/index.ts";
+import { type KernelCall, kernelCall } from "../codegen/wasm/kernel.ts";
 import { elementTypes } from "../ir/element-types.ts";
 import { byteSize, type TensorType } from "../ir/tensor-type.ts";
 import type { Literal } from "../ir/literal.ts";
+import type { Operation } from "../ir/operations.ts";
 import type { BufferRef, Plan, PlanStep, TensorRef } from "../plan/plan.ts";
 import type { PackedWeights } from "../lower/lowered-node.ts";
 import type { EngineMemory } from "../memory/engine-memory.ts";
-import { evaluateStep } from "./evaluate-step.ts";
 import type { CompiledGraph } from "./graph-compiler.ts";
 import type { YieldPolicy } from "./yield-policy.ts";
 
@@ -34,10 +34,21 @@ export interface CountedStep {
   readonly family?: string;
 }
 
+/** Computes an operation on elements. */
+type Evaluate = (operation: Operation, inputs: readonly Literal[]) => readonly Literal[];
+/** Read once, since reading the global of Node.js calls a function. */
+const clock = performance;
+
 interface ExecutableOptions {
+  readonly evaluate?: Evaluate;
   readonly tally?: KernelTally;
   readonly prepare?: (() => void) | undefined;
   readonly getId?: ((step: CountedStep) => string) | undefined;
+}
+
+/** The parts of a plan that an executable needs: kernels may be compiled already. */
+export interface RunnablePlan extends Omit<Plan, "steps" | "kernels" | "functions" | "excluded"> {
+  readonly steps: readonly PlanStep<KernelCall>[];
 }
 
 /** Executes one step of a run. */
@@ -62,6 +73,7 @@ export class Executable implements CompiledGraph {
   readonly #getId: (step: CountedStep) => string;
   readonly #tally: KernelTally | undefined;
   #prepare: (() => void) | undefined;
+  readonly #evaluate: Evaluate;
   /** String tensors of the current run, by the index in their buffer references. */
   readonly #strings: TensorData[] = [];
   #states: readonly number[] = [];
@@ -69,13 +81,13 @@ export class Executable implements CompiledGraph {
 
   /**
    * `tally` receives the steps that have run, by kernel id; default: they are not counted. `prepare` is called before the first run, and compiles kernels
-   * that are not compiled yet; default: all are. `getId`: the id under which a step is counted, once its kernel is compiled; default: that of the plan.
+   * that are not compiled yet; default: all are. `evaluate`: the interpreter; default: no step needs it. `getId`: the id under which a step is counted, once its kernel is compiled; default: that of the plan.
    */
   constructor(
-    plan: Plan,
+    plan: RunnablePlan,
     memory: EngineMemory,
     run: RunKernel,
-    { tally, prepare, getId = ({ id }) => id }: ExecutableOptions = {},
+    { tally, prepare, evaluate = noInterpreter, getId = ({ id }) => id }: ExecutableOptions = {},
   ) {
     const { steps, arenaBytes, constants, inputs, outputs, stateBytes } = plan;
     this.#plan = { arenaBytes, constants, inputs, outputs, stateBytes };
@@ -83,6 +95,7 @@ export class Executable implements CompiledGraph {
     this.#memory = memory;
     this.#tally = tally;
     this.#prepare = prepare;
+    this.#evaluate = evaluate;
     this.#getId = getId;
     this.#steps = steps.map((step) =>
       step.kind === "interpret"
@@ -161,12 +174,13 @@ export class Executable implements CompiledGraph {
   runSteps(first: number, deadline: number): number {
     const bases = this.#bases();
     const actions = this.#actions;
+    const isLimited = deadline < Number.POSITIVE_INFINITY;
     let step = first;
     try {
       while (step < actions.length) {
         at(actions, step)(bases);
         step += 1;
-        if (performance.now() >= deadline) break;
+        if (isLimited && clock.now() >= deadline) break;
       }
     } finally {
       this.#count(first, step);
@@ -204,7 +218,7 @@ export class Executable implements CompiledGraph {
     this.#ownWeights.clear();
   }
 
-  #action(step: PlanStep, run: RunKernel): Action {
+  #action(step: PlanStep<KernelCall>, run: RunKernel): Action {
     if (step.kind === "interpret") return this.#interpretAction(step);
     if (step.kind === "host") return this.#hostAction(step);
     const { operands, scratch } = step;
@@ -251,7 +265,7 @@ export class Executable implements CompiledGraph {
     });
     return (bases) => {
       const literals = operands.map((input) => ("buffer" in input ? this.#read(input, bases) : input));
-      const results = evaluateStep(operation, literals);
+      const results = this.#evaluate(operation, literals);
       for (const [index, { type, buffer }] of outputs.entries()) {
         this.#write(required(results[index], `output ${index} of "${operation.kind}"`).data, { type, buffer }, bases);
       }
@@ -294,6 +308,10 @@ export class Executable implements CompiledGraph {
     const View = elementTypes[dataType].array as Float64ArrayConstructor;
     return new View(this.#memory.memory.buffer as ArrayBuffer, offset, elementCount(shape));
   }
+}
+
+function noInterpreter(): never {
+  throw new InferyardError("CONTRACT_VIOLATION", "a step needs the interpreter, which its executable was not given");
 }
 
 function getCount(ids: readonly string[]): ReadonlyMap<string, number> {

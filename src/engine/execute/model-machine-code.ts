@@ -12,7 +12,7 @@ import {
   withInstalled,
 } from "../codegen/x64/index.ts";
 import { withoutOptimizer } from "../codegen/wasm/v8-flags.ts";
-import type { KernelFunction } from "../lower/kernel-functions.ts";
+import { type KernelFunction, familyOf } from "../lower/kernel-functions.ts";
 import type { MachineCodeLimit } from "./block-kernels.ts";
 import type { CountedStep } from "./executable.ts";
 import type { KernelChecks } from "./kernel-checks/kernel-checks.ts";
@@ -54,7 +54,7 @@ export class ModelMachineCode {
     const families = new Map(kernels.map(({ key, family }) => [key, family]));
     const object = this.#readOrGenerate(kernels, [...families.keys()], this.#machineCode);
     const generatedFamilies = new Set(object.kernels.map(({ key }) => families.get(key)));
-    const isGenerated = ({ name }: KernelFunction): boolean => generatedFamilies.has(name.split(" ", 1)[0]);
+    const isGenerated = ({ name }: KernelFunction): boolean => generatedFamilies.has(familyOf(name));
     this.#checks?.checkMachineCode(functions.filter(isGenerated), level);
     const right = object.kernels.filter(({ key }) => {
       const problem = this.#checks?.findMachineProblem(families.get(key) ?? key, level);
@@ -71,6 +71,15 @@ export class ModelMachineCode {
     const object = withoutOptimizer(() => machineCode.link(generateMachineKernels(kernels, machineCode)));
     if (object.kernels.length > 0) machineCode.cache?.write(keys, object);
     return object;
+  }
+
+  /**
+   * Names of the checks that functions of a plan have passed, in WebAssembly and in machine code, as the record of passed checks has them. Undefined where a kernel was
+   * left out, or has a check that is not remembered. Without checks there are none.
+   */
+  checksOf(functions: readonly KernelFunction[], checks: KernelChecks | undefined): readonly string[] | undefined {
+    if (this.#problems.size > 0) return undefined;
+    return checks === undefined ? [] : checks.recordedNames(functions, this.#machineCode?.level);
   }
 
   /** Installs machine code. Where the system refuses it, nothing is installed, and the reason is kept. */

@@ -12,7 +12,7 @@ import {
   evaluateConvolutionTranspose,
   evaluateElementwise,
   evaluateGelu,
-  evaluateLayerNorm,
+  evaluateNorm,
   evaluateLinear,
   evaluateFusedMatmul,
 } from "./fused.ts";
@@ -65,7 +65,8 @@ const kernels: Kernels = {
   expand: evaluateExpand,
   "top-k": evaluateTopK,
   softmax: evaluateSoftmax,
-  "layer-norm": evaluateLayerNorm,
+  "layer-norm": evaluateNorm,
+  "rms-norm": evaluateNorm,
   gelu: evaluateGelu,
   linear: evaluateLinear,
   "quantization-range": evaluateQuantizationRange,

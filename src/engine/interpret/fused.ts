@@ -10,9 +10,9 @@ import { convolve, evaluateMatmul } from "./products.ts";
 import { convolveTransposed } from "./windows.ts";
 import type { One, Two } from "./operands.ts";
 
-/** Evaluates `layer-norm` with mean and variance in float64. Inputs: x, and optionally scale and shift. */
-export function evaluateLayerNorm(
-  { axis, epsilon }: OperationOf<"layer-norm">,
+/** Evaluates `layer-norm` and `rms-norm` with mean and variance in float64. Inputs: x, and optionally scale and shift. */
+export function evaluateNorm(
+  { kind, axis, epsilon }: OperationOf<"layer-norm" | "rms-norm">,
   [x, scale, shift]: readonly [Literal, Literal?, Literal?],
 ): One {
   const values = toNumbers(x);
@@ -21,7 +21,7 @@ export function evaluateLayerNorm(
   for (let start = 0; start < values.length; start += length) {
     let sum = 0;
     for (let index = 0; index < length; index += 1) sum += values[start + index] ?? 0;
-    const mean = sum / length;
+    const mean = kind === "layer-norm" ? sum / length : 0;
     let squares = 0;
     for (let index = 0; index < length; index += 1) squares += ((values[start + index] ?? 0) - mean) ** 2;
     const factor = 1 / Math.sqrt(squares / length + epsilon);

@@ -107,7 +107,8 @@ function eachWindow(
     return { inside, padded };
   });
   const channels = at(from, 0) * at(from, 1);
+  const volume = elementCount(sizes);
   for (let channel = 0; channel < channels; channel += 1) {
-    for (const { inside, padded } of windows) visit(channel * elementCount(sizes), inside, padded);
+    for (const { inside, padded } of windows) visit(channel * volume, inside, padded);
   }
 }

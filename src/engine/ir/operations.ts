@@ -159,6 +159,8 @@ export type Operation =
   | { readonly kind: "softmax"; readonly axis: number; readonly logarithm: boolean }
   /** Layer normalization (Ba et al. 2016): (x - mean) / sqrt(variance + epsilon) over the axes from `axis` on. Inputs: x, optional scale, optional shift. */
   | { readonly kind: "layer-norm"; readonly axis: number; readonly epsilon: number }
+  /** Root mean square normalization (Zhang and Sennrich 2019): x / sqrt(mean of squares + epsilon) over the axes from `axis` on. Inputs: x, optional scale. */
+  | { readonly kind: "rms-norm"; readonly axis: number; readonly epsilon: number }
   /** GELU (Hendrycks and Gimpel 2016), exact or approximated by tanh. */
   | { readonly kind: "gelu"; readonly approximate: "none" | "tanh" }
   /** A matmul with its epilogue. Inputs: x [..., k], weights [k, n], then bias and residual if the epilogue has them. */

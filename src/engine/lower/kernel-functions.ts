@@ -29,6 +29,12 @@ export interface ElementwiseFunction {
   readonly exponent?: number;
 }
 
+/** The kernel family that a function belongs to, by its name. */
+export function familyOf(name: string): string {
+  const [family = name] = name.split(" ", 1);
+  return family;
+}
+
 /** The functions that the kernels of a lowered node compute: kernel families, and the variants that its operation selects in them. */
 export function getKernelFunctions({ operation, inputs }: GraphNode, { calls }: LoweredNode): readonly KernelFunction[] {
   const families = [...new Set(calls.flatMap((call) => ("kernel" in call ? [call.kernel.family] : [])))];

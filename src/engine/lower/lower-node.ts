@@ -16,7 +16,7 @@ import { lowerLinear, lowerMatmul, lowerProduct } from "./matmul.ts";
 import { lowerAveragePool, lowerMaxPool } from "./pooling.ts";
 import { lowerConvolution } from "./convolution.ts";
 import { lowerConvolutionTranspose } from "./convolution-transpose.ts";
-import { lowerArg, lowerCumulative, lowerLayerNorm, lowerReduce, lowerSoftmax, lowerTopK } from "./reductions.ts";
+import { lowerArg, lowerCumulative, lowerNorm, lowerReduce, lowerSoftmax, lowerTopK } from "./reductions.ts";
 import type { LoweredNode, LoweringRule, LoweringContext } from "./lowered-node.ts";
 
 const rules: { readonly [Kind in OperationKind]?: LoweringRule<NodeOf<Kind>> } = {
@@ -25,7 +25,8 @@ const rules: { readonly [Kind in OperationKind]?: LoweringRule<NodeOf<Kind>> } =
   matmul: lowerMatmul,
   "fused-matmul": lowerProduct,
   softmax: lowerSoftmax,
-  "layer-norm": lowerLayerNorm,
+  "layer-norm": lowerNorm,
+  "rms-norm": lowerNorm,
   reduce: lowerReduce,
   arg: lowerArg,
   cumulative: lowerCumulative,

@@ -68,29 +68,41 @@ interface Pooling {
   readonly to: readonly number[];
 }
 
-/** Lowers pooling. Three axes take two calls: height and width first, then depth, with each plane flattened to a row. `next` is the index of the first free temporary. */
+/** Elements of a window from which the largest is found by rows and then by columns: a 13 x 13 window takes 26 comparisons instead of 169. */
+const minSeparableElements = 16;
+
+/**
+ * Lowers pooling. Three axes take two calls: height and width first, then depth, with each plane flattened to a row; so do large windows of max pooling:
+ * width first, then height. `next` is the index of the first free temporary.
+ */
 function lowerPooling(pooling: Pooling, x: Operand, y: Operand, next: number): LoweredNode | undefined {
   const { kernel, window } = pooling;
   const [batch = 0, channels = 0, ...sizes] = pooling.from;
   const to = pooling.to.slice(2);
-  if (sizes.length !== 3) {
+  const isSeparable = pooling.kind === "max" && Math.min(...kernel) > 1 && elementCount(kernel) >= minSeparableElements;
+  if (sizes.length === 1 || (sizes.length === 2 && !isSeparable)) {
     const whole = poolKernel(pooling, { planes: batch * channels, sizes, to, kernel, window });
     return whole && { calls: [{ kernel: whole, operands: [x, y] }] };
   }
   const [levels = 1, ...plane] = sizes;
   const [outLevels = 1, ...outPlane] = to;
-  const [front = 0, top = 0, left = 0, back = 0, bottom = 0, right = 0] = window.pads;
+  const [[front = 0, ...before], [back = 0, ...after]] = [window.pads.slice(0, sizes.length), window.pads.slice(sizes.length)];
   const [[size = 1, ...flat], [stride = 1, ...strides], [dilation = 1, ...dilations]] = [
     kernel,
     window.strides,
     window.dilations,
   ];
+  const hasRows = plane.length === 1; // then the rows are pooled as one plane that keeps its height
   const planes = poolKernel(pooling, {
-    planes: batch * channels * levels,
-    sizes: plane,
-    to: outPlane,
-    kernel: flat,
-    window: { strides, dilations, pads: [top, left, bottom, right] },
+    planes: batch * channels * (hasRows ? 1 : levels),
+    sizes: hasRows ? [levels, ...plane] : plane,
+    to: hasRows ? [levels, ...outPlane] : outPlane,
+    kernel: hasRows ? [1, ...flat] : flat,
+    window: {
+      strides: hasRows ? [1, ...strides] : strides,
+      dilations: hasRows ? [1, ...dilations] : dilations,
+      pads: hasRows ? [0, ...before, 0, ...after] : [...before, ...after],
+    },
   });
   const area = elementCount(outPlane);
   const column = poolKernel(pooling, {

@@ -37,7 +37,7 @@ export function lowerSoftmax({ operation, inputs, outputs }: NodeOf<"softmax">):
 }
 
 /** Lowers layer normalization of float32 over the last axes, with scale and optional bias. */
-export function lowerLayerNorm({ operation, inputs, outputs }: NodeOf<"layer-norm">): LoweredNode | undefined {
+export function lowerNorm({ operation, inputs, outputs }: NodeOf<"layer-norm"> | NodeOf<"rms-norm">): LoweredNode | undefined {
   const [x, gamma, beta] = inputs;
   if (x === undefined || x.type.dataType !== "float32") return undefined;
   const columns = elementCount(x.type.shape.slice(operation.axis));
@@ -50,6 +50,7 @@ export function lowerLayerNorm({ operation, inputs, outputs }: NodeOf<"layer-nor
     epsilon: operation.epsilon,
     gamma: gamma !== undefined,
     beta: beta !== undefined,
+    isCentred: operation.kind === "layer-norm",
   } as const;
   return {
     ...singleCall(norm(request), tensorOperand(x), ...added.map((value) => tensorOperand(value)), tensorOperand(outputs[0])),

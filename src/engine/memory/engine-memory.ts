@@ -4,7 +4,8 @@
  */
 import { InferyardError } from "../../contract/errors.ts";
 import { elementCount, type TensorData } from "../../contract/tensor.ts";
-import { readPaddingBytes, type WasmMemory, wasmHost, wasmPageBytes } from "../codegen/wasm/index.ts";
+import { type WasmMemory, wasmHost, wasmPageBytes } from "../codegen/wasm/assembler/webassembly.ts";
+import { readPaddingBytes } from "../codegen/wasm/kernel.ts";
 import { elementTypes } from "../ir/element-types.ts";
 import { storageIdentity, type Literal } from "../ir/literal.ts";
 import type { PackedWeights } from "../lower/lowered-node.ts";
@@ -130,6 +131,11 @@ export class EngineMemory {
   /** The locations of weights that have been packed: one per layout that was requested. */
   packedLocations(source: Literal): readonly PackedLocation[] {
     return [...(this.#locations.get(storageIdentity(source))?.values() ?? [])];
+  }
+
+  /** The packed data at a location, without a copy: valid until the memory grows. */
+  viewPacked({ start, bytes }: PackedLocation): Uint8Array {
+    return new Uint8Array(this.memory.buffer, start, bytes);
   }
 
   /** Returns the handle with which other replicas use this memory. They may read all weights packed until now, even after this replica is closed. */

@@ -15,6 +15,7 @@ import { recognizeNorms } from "./recognize-norms.ts";
 import { recognizeDynamicQuantization } from "./recognize-dynamic-quantization.ts";
 import { type Pass, eliminateDeadCode } from "./rewrite.ts";
 import { groupQueryHeads } from "./group-query-heads.ts";
+import { multiplyIntegersAsFloats } from "./multiply-integers-as-floats.ts";
 import { simplify } from "./simplify.ts";
 import { hoistRowSlices } from "./hoist-row-slices.ts";
 import { widenHalf } from "./widen-half.ts";
@@ -33,6 +34,7 @@ export const passes: Readonly<Record<string, Pass>> = {
   recognizeDynamicQuantization,
   fuseQuantizedMatmul,
   eliminateCommonQuantization: eliminateCommonSubexpressions,
+  multiplyIntegersAsFloats,
   fuseLinear,
   hoistRowSlices,
   fuseConvolutions,
@@ -56,10 +58,12 @@ const passesOfLevel: Readonly<Record<OptimizationLevel, readonly Pass[]>> = {
   all: Object.values(passes),
 };
 
-/** Options of `optimize`. */
-export interface OptimizeOptions {
+/** Options of `runPasses`. */
+export interface PassOptions {
   /** Level of optimization. Default: "all". */
   readonly level?: OptimizationLevel;
+  /** Whether float32 products are computed exactly as IEEE 754 says; not where a device may multiply in fewer bits. Default: false. */
+  readonly hasExactFloats?: boolean;
   /** Evaluates operations on constants. Default: the interpreter. */
   readonly fold?: ConstantFolder;
   /** Budget of the trace that built the graph; its time is checked between passes. Default: no limit. */
@@ -67,9 +71,9 @@ export interface OptimizeOptions {
 }
 
 /** Runs the passes of a level. Throws MODEL_UNSUPPORTED when the time of the budget is used up. */
-export function optimize(graph: Graph, { level = "all", fold, budget }: OptimizeOptions = {}): Graph {
+export function runPasses(graph: Graph, { level = "all", hasExactFloats = false, fold, budget }: PassOptions = {}): Graph {
   return passesOfLevel[level].reduce((current, pass) => {
     budget?.checkTime();
-    return pass(current, fold);
+    return pass === multiplyIntegersAsFloats && !hasExactFloats ? current : pass(current, fold);
   }, graph);
 }

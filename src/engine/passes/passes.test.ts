@@ -6,14 +6,14 @@ import type { Literal } from "../ir/literal.ts";
 import { parseGraph } from "../ir/parse.ts";
 import { printGraph } from "../ir/print.ts";
 import { verify } from "../ir/verify.ts";
-import { type OptimizationLevel, optimize, passes } from "./index.ts";
+import { type OptimizationLevel, runPasses, passes } from "./index.ts";
 import type { Pass } from "./rewrite.ts";
 
 /** The lines of the nodes after a pass, without the types of their results. */
 function after(pass: Pass | undefined, text: string): readonly string[] {
   const before = parseGraph(text);
   expect(verify(before)).toEqual([]);
-  const graph = pass === undefined ? optimize(before) : pass(before);
+  const graph = pass === undefined ? runPasses(before) : pass(before);
   expect(verify(graph)).toEqual([]);
   return printGraph(graph)
     .split("\n")
@@ -80,6 +80,29 @@ describe("recognizeNorms", () => {
     },
   );
 
+  it.each([
+    ["binary(x, x) function=mul", "q: float32[2,4] = binary(x, r) function=div"],
+    [
+      "binary(x, two) function=pow",
+      "i: float32[2,1] = unary(r) function=reciprocal\nq: float32[2,4] = binary(x, i) function=mul",
+    ],
+  ])("recognizes root mean square norm with %s", (square, division) => {
+    const text = `constant two: float32[] = [2]
+constant eps: float32[] = [0.001]
+constant gamma: float32[4] = [1, 2, 3, 4]
+input x: float32[2,4]
+s: float32[2,4] = ${square}
+v: float32[2,1] = reduce(s) function=mean axes=[1] keep=true
+e: float32[2,1] = binary(v, eps) function=add
+r: float32[2,1] = unary(e) function=sqrt
+${division}
+y: float32[2,4] = binary(gamma, q) function=mul
+output y = y`;
+    expect(after((graph) => passes["recognizeNorms"]!(passes["simplify"]!(graph)), text)).toEqual([
+      "rms-norm(x, c0) axis=1 epsilon=0.0010000000474974513",
+    ]);
+  });
+
   it("leaves a tensor from which another mean is subtracted", () => {
     const other = norm(squares[0]!, divisions[0]!).replace("reduce(x)", "reduce(z)").replace("\n", "\ninput z: float32[2,4]\n");
     expect(after(passes["recognizeNorms"], other).join()).not.toContain("layer-norm");
@@ -139,6 +162,38 @@ constant w: float32[2,3] = [1, 2, 3, 4, 5, 6]
 constant b: float32[3] = [1, 2, 3]
 m: float32[5,3] = matmul(x, w)
 `;
+
+describe("multiplyIntegersAsFloats", () => {
+  const convolution = (weight: number, zero = "binary(w, z) function=sub"): string => `input x: uint8[1,2,3,3]
+input zero: uint8[]
+constant weights: int32[2,2,1,1] = [1, -${weight}, 3, 4]
+w: int32[1,2,3,3] = cast(x) to=int32 saturate=false
+z: int32[] = cast(zero) to=int32 saturate=false
+d: int32[1,2,3,3] = ${zero}
+y: int32[1,2,3,3] = convolution(d, weights) groups=1 strides=[1,1] dilations=[1,1] pads=[0,0,0,0]
+output y = y`;
+  const kinds = (text: string): readonly string[] =>
+    after(passes["multiplyIntegersAsFloats"], text).map((line) => line.slice(0, line.indexOf("(")));
+
+  it("computes in float32 where no sum can be above 2^24, and changes no result", () => {
+    const text = convolution(65_000);
+    expect(kinds(text).slice(-3)).toEqual(["cast", "convolution", "cast"]);
+    const graph = parseGraph(text);
+    const x: Literal = {
+      dataType: "uint8",
+      shape: [1, 2, 3, 3],
+      data: Uint8Array.from({ length: 18 }, (_, index) => 255 - index),
+    };
+    const zero: Literal = { dataType: "uint8", shape: [], data: Uint8Array.of(3) };
+    expect(interpreted(runPasses(graph, { hasExactFloats: true }), { x, zero })).toEqual(interpreted(graph, { x, zero }));
+  });
+
+  it("leaves larger sums, integers that are no bytes, and devices that may round", () => {
+    expect(kinds(convolution(66_000))).toEqual(["cast", "cast", "binary", "convolution"]);
+    expect(kinds(convolution(1, "binary(w, w) function=mul"))).toEqual(["cast", "cast", "binary", "convolution"]);
+    expect(printGraph(runPasses(parseGraph(convolution(1))))).not.toMatch(/convolution.*float32/);
+  });
+});
 
 describe("fuseLinear", () => {
   it("fuses bias, residual and activation", () => {
@@ -317,7 +372,7 @@ a: float32[3] = unary(y) function=exp
 b: float32[3] = unary(y) function=exp
 z: float32[3] = binary(a, b) function=add
 output z = z`;
-  const at = (level: OptimizationLevel): readonly string[] => after((graph) => optimize(graph, { level }), text);
+  const at = (level: OptimizationLevel): readonly string[] => after((graph) => runPasses(graph, { level }), text);
 
   it("disabled removes only what no output needs", () => {
     expect(at("disabled")).toHaveLength(9);

@@ -3,7 +3,7 @@ import { at, required } from "../../contract/checked.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import { blockKernelId, familyKernelId } from "../../kernels/kernel-ids.ts";
 import { elementCount } from "../../contract/tensor.ts";
-import { type Kernel, readPaddingBytes } from "../codegen/wasm/index.ts";
+import { type Kernel, type KernelCall, readPaddingBytes } from "../codegen/wasm/index.ts";
 import type { TraceBudget } from "../build/trace-budget.ts";
 import type { Graph, GraphNode, NamedValue, Value } from "../ir/graph.ts";
 import type { TensorType } from "../ir/tensor-type.ts";
@@ -43,13 +43,13 @@ export interface TensorRef {
   readonly buffer: BufferRef;
 }
 
-/** One step of a plan: a call of a generated kernel, or an operation that the interpreter computes on the same memory. */
-export type PlanStep =
+/** One step of a plan: a call of a generated kernel (a `Kernel`, or only what calls it), or an operation that the interpreter computes on the same memory. */
+export type PlanStep<K extends KernelCall = Kernel> =
   | {
       readonly kind: "kernel";
       /** Id under which calls are counted. */
       readonly id: string;
-      readonly kernel: Kernel;
+      readonly kernel: K;
       /** Operands in the order of `kernel.parameters`, without the scratch parameter. */
       readonly operands: readonly BufferRef[];
       /** Scratch memory of the kernel; undefined when it needs none. */

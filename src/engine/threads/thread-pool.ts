@@ -2,12 +2,12 @@
  * A pool of threads that compute kernel calls in parallel. A call blocks until all of it is computed. Results are bit-identical for any number of
  * threads, because pieces of a call are independent. The calling thread must be allowed to block, so in a browser it must be a worker.
  */
-import { omitUndefined } from "../../contract/checked.ts";
+import { at, omitUndefined } from "../../contract/checked.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import type { WasmMemory } from "../codegen/wasm/assembler/webassembly.ts";
 import type { CompiledKernels } from "../codegen/wasm/compile.ts";
-import type { KernelCall, CompiledKernel } from "../codegen/wasm/kernel.ts";
-import { WorkQueue, maxChunks, trapped } from "./work-queue.ts";
+import { type KernelCall, type CompiledKernel, callKernel } from "../codegen/wasm/kernel.ts";
+import { ArgumentArrays, WorkQueue, maxChunks, trapped } from "./work-queue.ts";
 import { KernelTimings } from "./kernel-timings.ts";
 import { ParallelismGovernor } from "./parallelism-governor.ts";
 import type { ThreadMessage } from "./worker-loop.ts";
@@ -32,10 +32,12 @@ export interface ThreadPoolOptions {
   readonly governor?: Pick<ParallelismGovernor, "record" | "prefersSerial">;
 }
 
-/** Minimum work of one chunk in nanoseconds. Taking a chunk costs about a microsecond; small chunks balance the load at the end of a call. */
-const minChunkNanoseconds = 10_000;
-/** Minimum work in nanoseconds of a call that wakes sleeping threads: waking takes about half as long. */
-const minWakingNanoseconds = 100_000;
+/** Minimum measured duration of one chunk in milliseconds. Taking a chunk costs about half a microsecond; small chunks balance the load at the end of a call. */
+const minChunkMs = 0.004;
+/** Minimum measured duration in milliseconds of a call that wakes sleeping threads: waking takes about half as long. */
+const minWakingMs = 0.06;
+/** Read once, since reading the global of Node.js calls a function. */
+const clock = performance;
 /** Milliseconds that the calling thread spins while it waits for other threads, before it sleeps. */
 const spinMs = 0.1;
 
@@ -47,6 +49,7 @@ export class ThreadPool {
   readonly #kernels: CompiledKernel[] = [];
   readonly #numbers = new Map<string, number>();
   readonly #timings = new KernelTimings();
+  readonly #arguments = new ArgumentArrays();
   readonly #governor: Pick<ParallelismGovernor, "record" | "prefersSerial">;
 
   constructor({ threads, memory, spawn, governor = new ParallelismGovernor() }: ThreadPoolOptions) {
@@ -79,10 +82,10 @@ export class ThreadPool {
     if (number === undefined || call === undefined)
       throw new InferyardError("CONTRACT_VIOLATION", `the kernel ${kernel.key} was not added to the thread pool`);
     const { pieces } = kernel;
-    const chunks = this.#threads.length === 0 ? 1 : this.#chunks(kernel, offsets);
-    if (chunks < 2) return this.#runSerially(kernel, call, offsets);
-    const started = performance.now();
-    this.#queue.open({ kernel: number, offsets, pieces, chunks, scratchStride });
+    const chunkPieces = this.#threads.length === 0 ? pieces : this.#chunkPieces(kernel, offsets);
+    if (chunkPieces >= pieces) return this.#runSerially(kernel, call, offsets);
+    const started = clock.now();
+    this.#queue.open({ kernel: number, offsets, pieces, chunkPieces, scratchStride });
     let failure: unknown;
     try {
       this.#queue.takeChunks(this.#kernels, 0);
@@ -91,7 +94,7 @@ export class ThreadPool {
       this.#drainChunks();
     }
     this.#queue.waitForOthers(spinMs);
-    this.#governor.record(performance.now() - started, this.#timings.milliseconds(kernel));
+    this.#governor.record(clock.now() - started, this.#timings.milliseconds(kernel));
     const status = this.#queue.close();
     if ((status & trapped) === 0) return status;
     throw trapError(kernel, failure);
@@ -102,23 +105,31 @@ export class ThreadPool {
     await Promise.all(this.#threads.map((peer) => peer.end()));
   }
 
-  /** Number of chunks a call is divided into among several threads; 1 when parallel execution would not pay. */
-  #chunks(kernel: KernelCall, offsets: readonly number[]): number {
-    const { pieces, pieceNanoseconds } = kernel;
-    const work = pieces * pieceNanoseconds;
-    const chunks = Math.min(pieces, maxChunks, Math.floor(work / minChunkNanoseconds));
-    if (chunks < 2 || !WorkQueue.fits(offsets)) return 1;
-    if (work < minWakingNanoseconds && this.#queue.hasSleepers) return 1;
-    if (this.#governor.prefersSerial || !this.#timings.isMeasured(kernel)) return 1;
-    return Math.ceil(pieces / Math.ceil(pieces / chunks)); // so that no chunk is empty
+  /**
+   * Pieces of a chunk where a call is divided among several threads: a multiple of `tilePieces` unless there would be fewer chunks than threads. All pieces
+   * when parallel execution would not pay. Chunks are as small as their overhead allows, so that a thread that the system interrupts holds up little work.
+   */
+  #chunkPieces(kernel: KernelCall, offsets: readonly number[]): number {
+    const { pieces, tilePieces } = kernel;
+    if (pieces < 2 || !WorkQueue.fits(offsets) || !this.#timings.isMeasured(kernel)) return pieces;
+    const milliseconds = this.#timings.milliseconds(kernel);
+    const most = Math.min(maxChunks, Math.floor(milliseconds / minChunkMs));
+    if (most < 2 || (milliseconds < minWakingMs && this.#queue.hasSleepers) || this.#governor.prefersSerial) return pieces;
+    const tiles = Math.ceil(pieces / tilePieces);
+    const unit = tiles <= this.#threads.length ? 1 : tilePieces;
+    return Math.ceil(pieces / unit / most) * unit;
   }
 
   #runSerially(kernel: KernelCall, call: CompiledKernel, offsets: readonly number[]): number {
     try {
-      if (this.#threads.length === 0) return call(...offsets, 0, kernel.pieces);
-      const started = performance.now();
-      const status = call(...offsets, 0, kernel.pieces);
-      this.#timings.record(kernel, performance.now() - started);
+      const all = this.#arguments.get(offsets.length);
+      for (let index = 0; index < offsets.length; index += 1) all[index] = at(offsets, index);
+      all[offsets.length] = 0;
+      all[offsets.length + 1] = kernel.pieces;
+      if (this.#threads.length === 0) return callKernel(call, all);
+      const started = clock.now();
+      const status = callKernel(call, all);
+      this.#timings.record(kernel, clock.now() - started);
       return status;
     } catch (error) {
       throw trapError(kernel, error);

@@ -1,6 +1,8 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { spawnFromSource } from "../../../test/engine/fixtures/source-thread.ts";
 import { features, randomFloats } from "../../../test/engine/kernel-memory.ts";
+import type { I32 } from "../codegen/wasm/assembler/expression.ts";
+import type { FunctionBuilder } from "../codegen/wasm/assembler/function-builder.ts";
 import { i32 } from "../codegen/wasm/assembler/scalar.ts";
 import { type WasmMemory, wasmHost } from "../codegen/wasm/assembler/webassembly.ts";
 import { compileKernels } from "../codegen/wasm/compile.ts";
@@ -33,14 +35,20 @@ const count = defineKernel({
   inputs: [],
   outputs: ["sums", "times"],
   pieces: 1000,
-  pieceNanoseconds: 50_000, // so that every piece may be a chunk
+  pieceNanoseconds: 100,
   emit: (f, { sums, times }, from, to) =>
     f.range(from, to, 1, (piece) => {
+      f.repeat(300, () => f.run(i32.store(sums, i32.load(sums)))); // long enough to be shared; piece 0 adds nothing to the first sum
       const at = f.value(i32.shl(piece, i32.const(2)));
       f.run(i32.store(i32.add(sums, at), i32.add(i32.load(i32.add(sums, at)), piece)));
       f.run(i32.store(i32.add(times, at), i32.add(i32.load(i32.add(times, at)), i32.const(1))));
     }),
 });
+
+/** Some microseconds of work for each piece, at an address that it leaves as it is. */
+function work(f: FunctionBuilder, address: I32, from: I32, to: I32): void {
+  f.range(from, to, 1, () => f.repeat(5000, () => f.run(i32.store(address, i32.load(address)))));
+}
 
 /** Waits until a worker has taken part: they start while the caller computes. */
 async function started(threads: ThreadPool, memory: WasmMemory): Promise<void> {
@@ -71,10 +79,10 @@ describe("threads", () => {
     const memory = shared(4);
     const threads = start(3, memory, [count]);
     await started(threads, memory);
-    for (let call = 0; call < 3000; call += 1) expect(threads.run(count, [4096, 16_384])).toBe(0);
+    for (let call = 0; call < 500; call += 1) expect(threads.run(count, [4096, 16_384])).toBe(0);
     const [sums, times] = [4096, 16_384].map((offset) => new Int32Array(memory.buffer, offset, 1000));
-    expect([...times!]).toEqual(Array(1000).fill(3000));
-    expect([...sums!]).toEqual(Array.from({ length: 1000 }, (_, piece) => piece * 3000));
+    expect([...times!]).toEqual(Array(1000).fill(500));
+    expect([...sums!]).toEqual(Array.from({ length: 1000 }, (_, piece) => piece * 500));
   });
 
   it("give the same bits as one, with scratch memory of their own", async () => {
@@ -115,13 +123,45 @@ describe("threads", () => {
       inputs: [],
       outputs: ["found"],
       pieces: 130, // of 62 chunks of 3 pieces the last 18 would be empty
-      pieceNanoseconds: 50_000,
-      emit: (f, { found }, from, to) => f.when(i32.leU(to, from), () => f.run(i32.store(found, i32.const(1)))),
+      pieceNanoseconds: 10_000,
+      emit: (f, { found }, from, to) => {
+        f.when(i32.leU(to, from), () => f.run(i32.store(found, i32.const(1))));
+        work(f, found, from, to);
+      },
     });
     const threads = start(2, memory, [empty]);
     await started(threads, memory);
     for (let call = 0; call < 50; call += 1) threads.run(empty, [4096]);
     expect(new Int32Array(memory.buffer, 4096, 1)[0]).toBe(0);
+  });
+
+  it("are given whole tiles of pieces", async () => {
+    const memory = shared(4);
+    const tiled = defineKernel({
+      family: "tiled",
+      request: {},
+      inputs: [],
+      outputs: ["ends"],
+      pieces: 52,
+      pieceNanoseconds: 10_000,
+      tilePieces: 5,
+      emit: (f, { ends }, from, to) => {
+        f.run(i32.store(i32.add(ends, i32.shl(from, i32.const(2))), to));
+        work(f, i32.add(ends, i32.const(1024)), from, to);
+      },
+    });
+    const threads = start(2, memory, [tiled]);
+    await started(threads, memory);
+    for (let call = 0; call < 10; call += 1) {
+      new Int32Array(memory.buffer, 4096, 52).fill(0);
+      threads.run(tiled, [4096]);
+    }
+    const starts = [...new Int32Array(memory.buffer, 4096, 52).entries()].filter(([, end]) => end !== 0);
+    expect(starts.length).toBeGreaterThan(1);
+    for (const [index, [from, end]] of starts.entries()) {
+      expect(from % 5).toBe(0);
+      expect(end).toBe(starts[index + 1]?.[0] ?? 52);
+    }
   });
 
   it("compute alone what is small, and before the others are there", () => {

@@ -2,12 +2,12 @@
  * A work queue in shared memory: one kernel call at a time, divided into chunks of pieces that threads take.
  *
  * One word, the work counter, holds the number of the call and the index of the next free chunk. Incrementing it by compare-and-exchange takes that
- * chunk. No thread waits for one that has not started: on a busy machine the caller computes all chunks itself. A thread reads the arguments of a call
- * before it increments the counter; the increment fails if another call has been opened since. The arguments are written only while the counter is
- * closed, that is, while its chunk index has the maximum value.
+ * chunk. No thread waits for one that has not started: on a busy machine the caller computes all chunks itself. The increment fails if another call has
+ * been opened since. The arguments of a call are written only while the counter is closed, that is, while its chunk index has the maximum value, so that
+ * they do not change before the chunks that were taken are complete: a thread reads them once, after it has taken its first chunk.
  */
 import { at } from "../../contract/checked.ts";
-import type { CompiledKernel } from "../codegen/wasm/kernel.ts";
+import { type CompiledKernel, callKernel } from "../codegen/wasm/kernel.ts";
 
 const words = {
   workCounter: 0,
@@ -49,10 +49,20 @@ export interface SharedCall {
   readonly offsets: readonly number[];
   /** Number of pieces of the call. */
   readonly pieces: number;
-  /** Number of chunks that the pieces are divided into. */
-  readonly chunks: number;
+  /** Number of pieces of a chunk; the last chunk may have fewer. There are at most `maxChunks` chunks. */
+  readonly chunkPieces: number;
   /** Bytes of scratch memory per thread; 0 for kernels without scratch memory. */
   readonly scratchStride: number;
+}
+
+/** Arrays for the arguments of kernel calls: one for each number of offsets, since allocating one per call costs as much as the call of a short kernel. */
+export class ArgumentArrays {
+  readonly #arrays: number[][] = [];
+
+  /** The array for the arguments of a call with this many offsets, which are followed by the range of pieces. It is overwritten by the next such call. */
+  get(offsets: number): number[] {
+    return (this.#arrays[offsets] ??= Array.from({ length: offsets + 2 }, () => 0));
+  }
 }
 
 /** One thread's view of the work queue in shared memory: threads take chunks of the current call from it until none is left. */
@@ -60,6 +70,10 @@ export class WorkQueue {
   /** The shared memory of the queue, to be passed to other threads. */
   readonly buffer: SharedArrayBuffer;
   readonly #words: Int32Array<SharedArrayBuffer>;
+  readonly #arrays = new ArgumentArrays();
+  /** Arguments of the kernel of the call with the number `#argumentsOf`; the last two are the range of pieces. */
+  #arguments: number[] = [];
+  #argumentsOf = -1;
 
   constructor(buffer: SharedArrayBuffer = new SharedArrayBuffer((words.offsets + maxOffsets) * 4)) {
     this.buffer = buffer;
@@ -79,9 +93,15 @@ export class WorkQueue {
 
   /** Starts a call. Threads may take its chunks from now on. The previous call must be closed. */
   open(call: SharedCall): void {
-    const { kernel, offsets, pieces, chunks, scratchStride } = call;
-    this.#words.set(offsets, words.offsets);
-    this.#words.set([kernel, pieces, Math.ceil(pieces / chunks), chunks, scratchStride, offsets.length], words.kernel);
+    const { kernel, offsets, pieces, chunkPieces, scratchStride } = call;
+    const shared = this.#words;
+    for (let index = 0; index < offsets.length; index += 1) shared[words.offsets + index] = at(offsets, index);
+    shared[words.kernel] = kernel;
+    shared[words.pieces] = pieces;
+    shared[words.chunkPieces] = chunkPieces;
+    shared[words.chunks] = Math.ceil(pieces / chunkPieces);
+    shared[words.scratchStride] = scratchStride;
+    shared[words.offsetCount] = offsets.length;
     Atomics.store(this.#words, words.status, 0);
     Atomics.store(this.#words, words.done, 0);
     this.#publish(0);
@@ -113,9 +133,11 @@ export class WorkQueue {
       if (chunk >= chunks) return;
       const kernel = kernels[this.#load("kernel")];
       if (kernel === undefined) return;
-      const args = this.#chunkArguments(chunk, thread);
       const found = Atomics.compareExchange(this.#words, words.workCounter, counter, counter + 1);
-      if (found === counter) this.#compute(kernel, args, chunks);
+      if (found === counter) {
+        if (this.#argumentsOf !== counter >> chunkBits) this.#readArguments(counter >> chunkBits, thread);
+        this.#compute(kernel, this.#chunkArguments(chunk), chunks);
+      }
       counter = this.#load("workCounter");
     }
   }
@@ -142,19 +164,28 @@ export class WorkQueue {
     if (this.#load("sleeping") > 0) Atomics.notify(this.#words, words.workCounter);
   }
 
-  #chunkArguments(chunk: number, thread: number): number[] {
+  /** Reads the arguments of the open call with this number, of which this thread has taken a chunk. */
+  #readArguments(number: number, thread: number): void {
     const count = this.#load("offsetCount");
-    const offsets = Array.from(this.#words.subarray(words.offsets, words.offsets + count));
-    if (count > 0) offsets[count - 1] = at(offsets, count - 1) + thread * this.#load("scratchStride");
+    const found = this.#arrays.get(count);
+    this.#arguments = found;
+    for (let index = 0; index < count; index += 1) found[index] = at(this.#words, words.offsets + index);
+    if (count > 0) found[count - 1] = at(found, count - 1) + thread * this.#load("scratchStride");
+    this.#argumentsOf = number;
+  }
+
+  #chunkArguments(chunk: number): readonly number[] {
+    const found = this.#arguments;
     const size = this.#load("chunkPieces");
-    const pieces = this.#load("pieces");
-    return [...offsets, Math.min(chunk * size, pieces), Math.min((chunk + 1) * size, pieces)];
+    found[found.length - 2] = chunk * size;
+    found[found.length - 1] = Math.min((chunk + 1) * size, this.#load("pieces"));
+    return found;
   }
 
   #compute(kernel: CompiledKernel, args: readonly number[], chunks: number): void {
     let status = trapped;
     try {
-      status = kernel(...args);
+      status = callKernel(kernel, args);
     } finally {
       if (status !== 0) Atomics.or(this.#words, words.status, status);
       if (Atomics.add(this.#words, words.done, 1) + 1 === chunks) Atomics.notify(this.#words, words.done);

@@ -45,6 +45,12 @@ export function onnxType(number: number): OnnxTypeProto | undefined {
   return types.get(number);
 }
 
+/** The number in TensorProto.DataType of the element type with this name. Throws TypeError for a name that ONNX does not have. */
+export function onnxTypeNumber(name: string): number {
+  for (const [number, type] of types) if (type.name === name) return number;
+  throw new TypeError(`ONNX has no type of elements "${name}"`);
+}
+
 /**
  * The name of an ONNX element type for messages: "unknown" for 0, and "type 99" (with the number) for a number of a later version
  * of the format.

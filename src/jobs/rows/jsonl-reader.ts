@@ -7,6 +7,8 @@ import type { ReadRow, RowReader } from "./row-reader.ts";
 /** Longest line in bytes. Longer ones are rows without a result. */
 const maxLineBytes = 64 * 2 ** 20;
 const blockBytes = 2 ** 20;
+/** Rows that are read together: a block may have a million. */
+const maxGroupRows = 256;
 const [lineFeed, carriageReturn] = [0x0a, 0x0d];
 
 /** A reader of a JSONL file. Its positions are byte offsets. */
@@ -19,7 +21,7 @@ async function* readJsonl(path: string, { offset, number }: InputPosition): Asyn
   const line = new Line();
   let [end, count] = [offset, number];
   for await (const block of stream as AsyncIterable<Buffer>) {
-    const rows: ReadRow[] = [];
+    let rows: ReadRow[] = [];
     let start = 0;
     for (let at = block.indexOf(lineFeed); at !== -1; at = block.indexOf(lineFeed, start)) {
       line.append(block.subarray(start, at));
@@ -28,6 +30,9 @@ async function* readJsonl(path: string, { offset, number }: InputPosition): Asyn
       count += 1;
       const row = line.take(count, end);
       if (row !== undefined) rows.push(row);
+      if (rows.length < maxGroupRows) continue;
+      yield rows;
+      rows = [];
     }
     line.append(block.subarray(start));
     end += block.length - start;

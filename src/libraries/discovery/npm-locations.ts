@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { omitUndefined } from "../../contract/checked.ts";
-import { enginesFolder } from "../../storage/installed-engines.ts";
+import { engineFolders } from "../../storage/installed-engines.ts";
 import type { LibraryPackage, SearchLocation } from "./search-location.ts";
 
 /** Below @node-llama-cpp/<build>: bins/<build>/[fallback/]. Below onnxruntime-node/bin: napi-v6/<platform>/<architecture>/. */
@@ -13,13 +13,15 @@ const rule = "npm package";
 
 /**
  * Locations of packages in the folders that Node.js searches for packages from `directory` and from Inferyard's own folder. A folder that does
- * not exist is a location as well, so that it is reported. Engines in the data folder are locations if they are there.
+ * not exist is a location as well, so that it is reported. Engines in the data folder and in the folder of INFERYARD_ENGINES are locations if they are there.
  */
 export async function npmLocations(directory: string): Promise<readonly SearchLocation[]> {
   const folders = [join(directory, "any.js"), import.meta.url].flatMap(
     (from) => createRequire(from).resolve.paths("onnxruntime-node") ?? [],
   );
-  const installed = (["onnx", "llamacpp"] as const).map((engine) => join(enginesFolder(engine), "node_modules"));
+  const installed = (["onnx", "llamacpp"] as const).flatMap((engine) =>
+    engineFolders(engine).map((folder) => join(folder, "node_modules")),
+  );
   folders.push(...installed.filter((folder) => existsSync(folder)));
   return (await Promise.all([...new Set(folders)].map(locationsIn))).flat();
 }

@@ -6,7 +6,7 @@ import { InferyardError, invalidInput, quoteOption } from "../../contract/errors
 import { publishFolder, replaceFolder } from "../../platform/node/atomic-folder.ts";
 import { writeFileAtomically } from "../../storage/atomic-write.ts";
 import { withDiskErrors } from "../../storage/disk.ts";
-import { enginesFolder, loadScript } from "../../storage/installed-engines.ts";
+import { engineFolders, enginesFolder, loadScript } from "../../storage/installed-engines.ts";
 import { withLock } from "../../storage/lock.ts";
 import { stagingName, sweepAbandoned } from "../../storage/staging.ts";
 import type { EnginePackage } from "./engine-package.ts";
@@ -121,13 +121,14 @@ export const mainPackages: Readonly<Record<EngineName, string>> = {
   koffi: "koffi",
 };
 
-/** Engines in the data folder. */
+/** Engines in the data folder, and in the folder of INFERYARD_ENGINES. */
 export async function installedEngines(environment: Environment): Promise<readonly FoundEngine[]> {
   const found: FoundEngine[] = [];
   for (const engine of engineNames) {
-    const path = enginesFolder(engine, { environment });
-    const record = await readRecord(path);
-    if (record !== undefined) found.push({ ...record, path });
+    for (const path of engineFolders(engine, { environment })) {
+      const record = await readRecord(path);
+      if (record !== undefined) found.push({ ...record, path });
+    }
   }
   return found;
 }

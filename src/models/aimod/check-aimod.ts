@@ -5,7 +5,7 @@ import { getFormat } from "../manifest/weights.ts";
 import type { AimodJson, HardwareRequirements } from "./aimod-json.ts";
 import { normalizeWord, getProviders } from "./hardware.ts";
 import { aimodSchema } from "./schema.ts";
-import { formatOfFramework, strategies } from "./vocabulary.ts";
+import { formatOfFramework } from "./vocabulary.ts";
 
 /**
  * The result of `checkAimod`: the problems of an invalid metadata.json, or its valid content with the unsupported features it
@@ -61,11 +61,9 @@ function deviceProblems(hardware: HardwareRequirements): string[] {
 
 function unsupportedFeatures(json: AimodJson): string[] {
   const { hardware_requirements, cron_jobs } = json;
-  const { strategy, isolation_mode, gpu_memory_limit_mb, gpu_compute_share_milli } = hardware_requirements ?? {};
+  const { isolation_mode, gpu_memory_limit_mb, gpu_compute_share_milli } = hardware_requirements ?? {};
   const prefix = "hardware_requirements.";
   const features: string[] = [];
-  if (strategies.get(normalizeWord(strategy ?? "")) === "split")
-    features.push(`${prefix}strategy: "${strategy}" puts parts of a model on several devices`);
   if (isolation_mode !== undefined && normalizeWord(isolation_mode) !== "best_effort")
     features.push(`${prefix}isolation_mode: "${isolation_mode}" keeps other models off the device`);
   if ((gpu_memory_limit_mb ?? 0) > 0) features.push(`${prefix}gpu_memory_limit_mb: a limit on the device's memory`);

@@ -3,7 +3,14 @@ import type { ModelFormat } from "../../contract/backend.ts";
 import { omitUndefined } from "../../contract/checked.ts";
 import type { ManifestSelection, ManifestSettings, Requirements } from "../manifest.ts";
 import type { HardwareRequirements, AimodJson } from "./aimod-json.ts";
-import { backendOfFormat, kapslPrecisions, optimizationOfLevel, formatOfFramework, tasksByKapslTask } from "./vocabulary.ts";
+import {
+  backendOfFormat,
+  kapslPrecisions,
+  optimizationOfLevel,
+  formatOfFramework,
+  strategies,
+  tasksByKapslTask,
+} from "./vocabulary.ts";
 import type { ManifestOverrides } from "../huggingface/read-huggingface.ts";
 import { omitNullish } from "../model-folder.ts";
 
@@ -82,6 +89,7 @@ export function aimodOverrides(json: AimodJson): ManifestOverrides {
     selection: getSelection(hardware, formatOfFramework.get(normalizeWord(format ?? framework)) ?? "onnx"),
     requirements: getRequirements(hardware),
     ...getSettings(hardware),
+    ...omitUndefined({ placement: strategies.get(normalizeWord(strategy ?? "")) }),
     provenance: omitNullish({ version, created_at, model_type, metadata, optimized_for, strategy, isolation_mode }),
   };
 }

@@ -168,6 +168,7 @@ describe("a package", () => {
       precision: "fp16",
     });
     expect(manifest.settings).toEqual({ graphOptimization: "extended" });
+    expect(manifest.placement).toBe("round-robin");
     expect(manifest.provenance).toMatchObject({
       strategy: "round-robin",
       isolation_mode: "best_effort",
@@ -367,11 +368,6 @@ describe("a package is refused, and nothing is left", () => {
   });
 
   it.each([
-    [
-      "a part on each device",
-      { hardware_requirements: { strategy: "tensor-parallel" } },
-      /puts parts of a model on several devices/,
-    ],
     ["a device for itself", { hardware_requirements: { isolation_mode: "hard" } }, /keeps other models off the device/],
     ["a limit on memory", { hardware_requirements: { gpu_memory_limit_mb: 1 } }, /a limit on the device's memory/],
     ["half a device", { hardware_requirements: { gpu_compute_share_milli: 500 } }, /a share of the device's time/],

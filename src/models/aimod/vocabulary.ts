@@ -1,5 +1,6 @@
 /** The words of Kapsl's metadata.json with their meaning here. Kapsl compares all of them without regard to case. */
 import type { LoadSettings, ModelFormat, Precision } from "../../contract/backend.ts";
+import type { ModelPlacement } from "../placement.ts";
 
 /**
  * Model formats by the field `framework`, or the newer `format`, of metadata.json. An `llm` is an ONNX graph that generates text.
@@ -52,18 +53,15 @@ export const optimizationOfLevel: ReadonlyMap<string, NonNullable<LoadSettings["
   ["99", "all"],
 ]);
 
-/**
- * Meaning of each `strategy` of metadata.json: it replicates the model, as the option `replicas` does, or splits it over several devices, which no backend of
- * this version supports.
- */
-export const strategies: ReadonlyMap<string, "replicas" | "split"> = new Map<string, "replicas" | "split">([
-  ["auto", "replicas"],
-  ["pool", "replicas"],
-  ["round-robin", "replicas"],
-  ["data-parallel", "replicas"],
-  ["pipeline", "split"],
-  ["pipeline-parallel", "split"],
-  ["tensor-parallel", "split"],
+/** Placements by `strategy` of metadata.json. `auto` leaves the placement to the runtime. */
+export const strategies: ReadonlyMap<string, ModelPlacement | undefined> = new Map<string, ModelPlacement | undefined>([
+  ["auto", undefined],
+  ["pool", "pool"],
+  ["round-robin", "round-robin"],
+  ["data-parallel", "data-parallel"],
+  ["pipeline", "pipeline"],
+  ["pipeline-parallel", "pipeline"],
+  ["tensor-parallel", "tensor-parallel"],
 ]);
 
 /** The values that `isolation_mode` of metadata.json may have. Only the first requires nothing. */

@@ -26,7 +26,12 @@ import type { VisionManifest } from "../vision-manifest.ts";
 export interface ManifestOverrides
   extends
     Pick<Manifest, "source">,
-    Partial<Pick<Manifest, "name" | "tasks" | "selection" | "requirements" | "probe" | "license" | "settings" | "provenance">> {
+    Partial<
+      Pick<
+        Manifest,
+        "name" | "tasks" | "selection" | "requirements" | "probe" | "license" | "settings" | "placement" | "provenance"
+      >
+    > {
   /** Whether the model writes text. Its files state whether it continues a prompt or converts one text to another. */
   readonly writesText?: boolean;
   readonly text?: TextOverrides;
@@ -94,6 +99,7 @@ export async function readHuggingFace(
     ...omitUndefined({
       unreadable: unreadable.length === 0 ? undefined : unreadable,
       settings: stated.settings,
+      placement: stated.placement,
       text,
       vision: stated.vision,
       generation,

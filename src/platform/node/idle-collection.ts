@@ -21,12 +21,12 @@ const minFreedBytes = 8 * 2 ** 20;
  * once the process has become quieter: what a sequence met in use may be garbage then.
  */
 const minPauseMs = 6000;
-const maxPauseMs = 600_000;
+const maxPauseMs = 150_000;
 /** A sequence ends with one collection this long after the others: V8 gives back its young generation when little was allocated for 5 s. */
 const lateMs = 4500;
 const pauseFactor = 8;
 /** The process has become quieter if its utilization, or its number of open handles, is at most this fraction of what it was at the last sequence, and less by so much. */
-const [quieterFraction, minLessUtilization] = [0.5, 0.1];
+const [quieterFraction, minLessUtilization] = [0.7, 0.05];
 const [fewerFraction, minFewerHandles] = [0.75, 4];
 /** Size of V8's young generation in bytes from which a collection shrinks it, too. */
 const minLargeYoungBytes = 12 * 2 ** 20;

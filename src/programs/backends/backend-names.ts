@@ -49,8 +49,8 @@ const ofDocument: readonly BackendName[] = [
     displayName: "CUDA",
     computedBy: "cuda",
     requiresGpu: true,
-    requiredLibraries: ["CUDA driver", "NVRTC"],
-    note: "CUDA C printed from the graph and compiled by NVRTC; XLA computes on the same GPUs under xla:cuda",
+    requiredLibraries: ["koffi", "CUDA driver", "NVRTC"],
+    note: "CUDA C printed from the graph and compiled by NVRTC, matrix products by cuBLAS where it is found; nobody has run it on a GPU yet; XLA computes on the same GPUs under xla:cuda",
   },
   {
     name: "cpu",

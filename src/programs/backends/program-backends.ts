@@ -35,10 +35,17 @@ export interface BackendInfo extends BackendName {
  */
 export class ProgramBackends {
   readonly #backends = new Map<string, ProgramBackend>();
+  #isStandard: boolean;
 
-  /** Throws INPUT_INVALID as `register` does. */
-  constructor(backends: readonly ProgramBackend[] = []) {
+  /** `isStandard`: these are the backends of this package with their defaults. Throws INPUT_INVALID as `register` does. */
+  constructor(backends: readonly ProgramBackend[] = [], { isStandard = false }: { readonly isStandard?: boolean } = {}) {
     for (const backend of backends) this.register(backend);
+    this.#isStandard = isStandard;
+  }
+
+  /** Whether another process of this package has the same backends. */
+  get isStandard(): boolean {
+    return this.#isStandard;
   }
 
   /** Adds a backend. Throws INPUT_INVALID for a name that is registered already, or is not of lower-case letters, digits and hyphens. */
@@ -54,6 +61,7 @@ export class ProgramBackends {
     if (described !== undefined && described.computedBy !== name)
       throw invalidInput(`the name "${name}" means ${described.computedBy ?? "nothing"} here: ${described.note}`);
     this.#backends.set(name, backend);
+    this.#isStandard = false;
   }
 
   /** Names of the registered backends, in the order of registration. */
@@ -78,7 +86,7 @@ export class ProgramBackends {
     if (backend === undefined)
       return {
         asked,
-        reason: `the backend ${backendName} is not part of this build, which has ${this.names.join(", ") || "none"}`,
+        reason: `the backend ${backendName} is not compiled in: this build has ${this.names.join(", ") || "none"}`,
       };
     if (stated !== undefined && (implied !== undefined || !backend.qualifiers.includes(stated)))
       throw invalidInput(

@@ -4,6 +4,7 @@ import type { Candidate } from "../../runtime/decision/decision.ts";
 import { type ProgramBackends, probeSafely, type RefusedBackend, type ResolvedBackend } from "../backends/program-backends.ts";
 import type { Sizes } from "../definition/trace-program.ts";
 import type { ProgramMode } from "../interface/program-backend.ts";
+import { rankedBackend, type RankSettings } from "../ranks/rank-device.ts";
 import { noCandidate, type ProgramDecision } from "./program-decision.ts";
 import { ProgramSession, SessionFailure, type SessionSettings } from "./program-session.ts";
 
@@ -14,6 +15,8 @@ export interface ProgramRequest {
   readonly notes: readonly string[];
   readonly backends: ProgramBackends;
   readonly session: Omit<SessionSettings, "qualifier">;
+  /** The processes that compute the program together. Undefined: this one alone. */
+  readonly ranks: RankSettings | undefined;
 }
 
 /** A session that computes right, and how it was found. */
@@ -91,7 +94,9 @@ export class CandidateList {
     const started = performance.now();
     let session: ProgramSession | undefined;
     try {
-      session = await ProgramSession.open(candidate.backend, { ...this.#request.session, qualifier: candidate.qualifier });
+      const { ranks } = this.#request;
+      const backend = ranks === undefined ? candidate.backend : rankedBackend(candidate.backend, ranks);
+      session = await ProgramSession.open(backend, { ...this.#request.session, qualifier: candidate.qualifier });
       for (const each of sizes) await session.prepare(each, signal);
       const milliseconds = performance.now() - started;
       this.#tried.push({ target: asked, verdict: "selected", stage: "verify", reason: found.reason, milliseconds });

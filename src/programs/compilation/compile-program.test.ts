@@ -192,7 +192,7 @@ describe("fallbacks", () => {
     );
     expect(error.code).toBe("NO_BACKEND");
     expect(error.message).toMatch(
-      /one \(verify\): for a probe the output "y" has .* in place of .*; xla \(package\): .* not part of this build, which has one; mps \(package\)/,
+      /one \(verify\): for a probe the output "y" has .* in place of .*; xla \(package\): .* is not compiled in: this build has one; mps \(package\)/,
     );
     expect((error.data["decision"] as ProgramDecision).selected).toBeUndefined();
   });
@@ -313,7 +313,7 @@ describe("requests that are refused", () => {
       [{ backend: "CUDA" }, /there is no backend "CUDA"/],
       [{ backend: "native", fallbackBackends: ["native"] }, /named twice/],
       [{ backend: "native:gpu" }, /has no device or level "gpu"/],
-      [{ backends: new ProgramBackends([]) }, /not part of this build, which has none/],
+      [{ backends: new ProgramBackends([]) }, /is not compiled in: this build has none/],
       [{ mode: "fast" }, /mode is "fast"/],
       [{ bucket: {} }, /"bucket" is no option/],
       [{ buckets: { columns: [1] } }, /names no free dimension/],

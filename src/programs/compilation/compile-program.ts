@@ -9,13 +9,14 @@ import { checkSizes } from "../definition/check-program.ts";
 import { freeDimensions, type Program } from "../definition/program.ts";
 import type { ProgramMode } from "../interface/program-backend.ts";
 import { type TensorArgument, toTensors } from "../definition/tensor-arguments.ts";
+import { type RankOptions, readRanks } from "../ranks/rank-options.ts";
 import { checkBuckets, type DimensionBuckets } from "./buckets.ts";
 import { CandidateList, type ProgramRequest } from "./candidate-list.ts";
 import { ProgramKernel } from "./program-kernel.ts";
 import { ReferenceAnswers } from "./reference-answers.ts";
 
 /** Options of `compileProgram`. */
-export interface CompileOptions {
+export interface CompileOptions extends RankOptions {
   /** The backend, with a level or a device after a colon if it has several: "native", "native:wasm", "xla:cpu", "cuda". Default: "native". */
   readonly backend?: string;
   /** Backends that are tried in this order if the first is not available, does not compile the program, or computes it wrong. Default: none. */
@@ -52,11 +53,15 @@ const optionNames: readonly string[] = [
   "threads",
   "backends",
   "signal",
+  "worldSize",
+  "rank",
+  "parallelism",
+  "batch",
 ];
 
 /**
  * Compiles a program for the first of the named backends that is available, compiles it, and computes a probe as the interpreter does. Throws INPUT_INVALID for options
- * and weights that do not fit, BACKEND_UNAVAILABLE or NO_BACKEND if no backend runs the program, with the reason of each, and ABORTED.
+ * and weights that do not fit, CONFIG_INVALID and NOT_BUILT for ranks that the environment states wrong or on other machines, BACKEND_UNAVAILABLE or NO_BACKEND if no backend runs the program, with the reason of each, and ABORTED.
  */
 export async function compileProgram(program: Program, options: CompileOptions = {}): Promise<ProgramKernel> {
   return await compileWithNotes(program, options, []);
@@ -72,13 +77,21 @@ export async function compileWithNotes(
   const { backend = "native", fallbackBackends = [], mode = "latency", buckets = {}, signal } = options;
   throwIfAborted(signal);
   const asked = [backend, ...fallbackBackends];
-  const weights = readWeights(program, options.weights ?? {});
+  const weights = readProgramWeights(program, options.weights ?? {});
   checkBuckets(program, buckets);
+  const backends = options.backends ?? standardProgramBackends();
+  const ranks = readRanks(program, options, mode, process.env);
+  if (ranks?.startsRanks === true && !backends.isStandard)
+    throw invalidInput(
+      "ranks that this process starts have the backends of the package alone, and others are given",
+      "leave out `backends`, or start each rank with the program itself, with RANK and WORLD_SIZE in its environment",
+    );
   const request: ProgramRequest = {
+    ranks,
     mode,
     asked,
     notes,
-    backends: options.backends ?? standardProgramBackends(),
+    backends,
     session: {
       program,
       weights,
@@ -114,7 +127,11 @@ function checkOptions(options: CompileOptions): void {
     throw invalidInput(`maxMemory is ${maxMemory}, and must be a number of bytes`);
 }
 
-function readWeights({ weights }: Program, given: Readonly<Record<string, TensorArgument>>): ReadonlyMap<string, Literal> {
+/** The weights by name. Throws INPUT_INVALID for weights that are missing, unknown or of another type. */
+export function readProgramWeights(
+  { weights }: Program,
+  given: Readonly<Record<string, TensorArgument>>,
+): ReadonlyMap<string, Literal> {
   try {
     return new Map(Object.entries(toTensors(weights, given)));
   } catch (error) {

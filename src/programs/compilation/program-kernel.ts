@@ -66,7 +66,7 @@ export class ProgramKernel {
   /**
    * Runs the program on the calling thread and returns its outputs by name, in memory that the caller owns. Inputs are checked before anything runs. For sizes that no run had before, a
    * graph is compiled and checked; if that fails, the next backend of the list takes over, with the states. Throws INPUT_INVALID, BACKEND_UNAVAILABLE or NO_BACKEND if
-   * no backend is left, RUN_FAILED, OUT_OF_MEMORY, ABORTED, and DISPOSED.
+   * no backend is left, RUN_FAILED, HOST_DIED if a rank has ended, OUT_OF_MEMORY, ABORTED, and DISPOSED.
    */
   async run(inputs: Readonly<Record<string, TensorArgument>> = {}, { signal }: ProgramRunOptions = {}): Promise<TensorMap> {
     this.#refuseDisposed();
@@ -136,6 +136,7 @@ export class ProgramKernel {
       await this.#session.prepare(sizes, signal);
     } catch (error) {
       if (!(error instanceof SessionFailure)) throw error;
+      await this.#session.device.synchronize(); // throws for a device whose ranks have ended: no other backend takes over then
       this.#candidates.fail(this.backend, error);
       await this.#takeOver(await this.#candidates.select(sizes, signal));
     }

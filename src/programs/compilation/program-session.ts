@@ -1,6 +1,6 @@
 /** A program that is open on one device: its weights and states there, and its graphs for the sizes seen so far. */
 import { required } from "../../contract/checked.ts";
-import { InferyardError } from "../../contract/errors.ts";
+import { InferyardError, throwIfAborted } from "../../contract/errors.ts";
 import type { Tensor, TensorMap } from "../../contract/tensor.ts";
 import { LruMap } from "../../concurrency/lru-map.ts";
 import type { Literal } from "../../engine/ir/literal.ts";
@@ -196,7 +196,7 @@ export class ProgramSession {
       const { fold } = this.device;
       const settings = { sizes: padded, weights: this.#weights, backend: this.#backend, fold };
       const { graph: traced, budget } = traceProgram(program, this.#open, settings);
-      signal?.throwIfAborted();
+      throwIfAborted(signal);
       return { program: await this.device.compile(traced, { budget }), checked: new Set() };
     });
     this.#graphs.set(key, graph);

@@ -10,6 +10,7 @@ import {
   toBuilderName,
 } from "./operator-names.ts";
 import type { Attributes } from "./attributes.ts";
+import { definitionToOnnx } from "./definition-to-onnx.ts";
 import type { Definition } from "./definition.ts";
 import type { Program } from "./program.ts";
 import {
@@ -78,8 +79,10 @@ export function defineProgram(
     states,
     outputs: names,
     open: () => ({ ownWeights: [], trace: (operands, builder) => traceDefinition(definition, outputs, operands, builder) }),
+    toOnnx: (given) => definitionToOnnx(definition, { weights: given, sizes, outputs }),
   } satisfies Omit<Program, "exampleSizes">;
-  return { ...program, exampleSizes: checkProgram(program, options) };
+  const sizes = checkProgram(program, options);
+  return { ...program, exampleSizes: sizes };
 }
 
 function createBuilder(definition: Definition): ProgramBuilder {

@@ -4,31 +4,36 @@ import type { TensorInfo } from "../../contract/tensor.ts";
 import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { tensorInfo } from "../../backends/graphs/onnx-graph.ts";
-import { checkOperators, isTensor, onnxSource, readOnnxModel, toByteSource, TraceBudget } from "../../engine/index.ts";
+import { checkOperators, readOnnxModel, toByteSource, TraceBudget } from "../../engine/index.ts";
 import type { OnnxModel } from "../../engine/index.ts";
 import { checkProgram, type DefinitionOptions } from "./check-program.ts";
-import type { OpenProgram, Program } from "./program.ts";
-import type { Value } from "../../engine/ir/graph.ts";
+import type { Program } from "./program.ts";
+import { openOnnxProgram, signatureOf } from "./program-from-model.ts";
+
+/** A program of an ONNX file. */
+export interface OnnxProgram extends Program {
+  /** The outputs as the file states them. */
+  readonly outputInfos: readonly TensorInfo[];
+}
 
 /**
  * A program of an ONNX file, given by its path or its bytes. Its initializers are its weights, and its inputs keep their names and free dimensions. Throws
  * MODEL_NOT_FOUND for a file that cannot be read, MODEL_INVALID for a damaged one, and MODEL_UNSUPPORTED for operators that the engine does not have, shapes that
  * depend on values, inputs or outputs that are no tensors, and weights in files of their own.
  */
-export async function programFromOnnx(file: string | Uint8Array, options: DefinitionOptions = {}): Promise<Program> {
+export async function programFromOnnx(file: string | Uint8Array, options: DefinitionOptions = {}): Promise<OnnxProgram> {
   const bytes = typeof file === "string" ? await readBytes(file) : file;
   const name = typeof file === "string" ? basename(file) : "the ONNX model";
   const model = readModel(bytes, name);
-  const { graph } = model;
-  const inputs = graph.inputs.filter((input) => !graph.initializers.has(input.name)).map((input) => nameAxes(tensorInfo(input)));
   const program = {
-    inputs,
+    ...signatureOf(model),
     weights: [],
     states: [],
-    outputs: graph.outputs.map((output) => tensorInfo(output).name),
-    open: () => openModel(readModel(bytes, name)),
+    open: () => openOnnxProgram(readModel(bytes, name)),
+    toOnnx: () => model,
   } satisfies Omit<Program, "exampleSizes">;
-  return { ...program, exampleSizes: checkProgram(program, options) };
+  const outputInfos = model.graph.outputs.map((output) => tensorInfo(output));
+  return { ...program, outputInfos, exampleSizes: checkProgram(program, options) };
 }
 
 async function readBytes(path: string): Promise<Uint8Array> {
@@ -53,23 +58,4 @@ function readModel(bytes: Uint8Array, name: string): OnnxModel {
     );
   loadRemaining();
   return model;
-}
-
-function openModel(model: OnnxModel): OpenProgram {
-  const source = onnxSource(model);
-  return {
-    ownWeights: source.weights,
-    trace: ({ inputs }, builder) => {
-      const traced = [...source.trace(inputs, builder)].map(([name, value]): [string, Value] => {
-        if (isTensor(value)) return [name, value];
-        throw new InferyardError("MODEL_UNSUPPORTED", `the output "${name}" is not a tensor`);
-      });
-      return { outputs: new Map(traced), states: new Map() };
-    },
-  };
-}
-
-/** Gives free dimensions without a name one of their own, since two of them may differ. */
-function nameAxes(info: TensorInfo): TensorInfo {
-  return { ...info, shape: info.shape.map((size, axis) => (size === "" ? `${info.name}.${axis}` : size)) };
 }

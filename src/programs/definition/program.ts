@@ -3,6 +3,7 @@ import type { DataType, Tensor, TensorInfo } from "../../contract/tensor.ts";
 import type { Builder } from "../../engine/build/builder.ts";
 import type { Value } from "../../engine/ir/graph.ts";
 import type { Literal } from "../../engine/ir/literal.ts";
+import type { OnnxModel } from "../../engine/onnx/onnx-model.ts";
 
 /** A tensor that stays on the device between runs, with fixed dimensions. */
 export interface ProgramState {
@@ -61,6 +62,11 @@ export interface Program {
   readonly exampleSizes: ReadonlyMap<string, number>;
   /** @internal Opens the program for one device. Devices share no weights, since each keeps them in a form of its own. */
   open(): OpenProgram;
+  /**
+   * @internal The program as an ONNX model whose initializers are these weights and its own; states are inputs, and their values after a run outputs under
+   * `statePrefix` and their name. Throws MODEL_UNSUPPORTED for user-defined operators, and INPUT_INVALID for an output with the name of an input.
+   */
+  toOnnx(weights: ReadonlyMap<string, Literal>): OnnxModel;
 }
 
 /** Names of the free dimensions of a program, in the order of their first use. */

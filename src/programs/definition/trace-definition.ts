@@ -12,6 +12,7 @@ import { int64Literal, toLiteral } from "../../engine/ir/literal.ts";
 import type { OnnxAttribute, OnnxNode } from "../../engine/onnx/onnx-model.ts";
 import { describeInputs, OperatorCall, type Subgraphs } from "../../engine/onnx/operators/operator-call.ts";
 import { newestVersions, operatorRule } from "../../engine/onnx/operators/table.ts";
+import { onnxTypeNumber } from "../../formats/onnx/onnx-types.ts";
 import type { Attributes } from "./attributes.ts";
 import type { Definition } from "./definition.ts";
 import type { TracedProgram, TraceOperands } from "./program.ts";
@@ -23,20 +24,53 @@ const version = required(newestVersions.get(""), "the newest version of ai.onnx"
 
 type Use = OperatorUse | UserOperatorUse;
 
+/** Attributes of the operators of a definition, each of the kind that its operator reads: builders take whole numbers for floats, and names for types of elements. */
+export type TypedAttributes = ReadonlyMap<OperatorUse, ReadonlyMap<string, OnnxAttribute>>;
+
+/** What one trace found out about the operators of a definition. */
+export interface TracedUses {
+  readonly attributes: TypedAttributes;
+  /** The outputs of each operator that something reads. */
+  readonly read: ReadonlyMap<OperatorUse | UserOperatorUse, ReadonlySet<number>>;
+  /** The type that a number has among these operands: the type of the first tensor, or float32. */
+  numberType(operands: readonly ProgramOperand[]): ElementType;
+}
+
 /** Adds the operations of a definition to a graph; see `Program.trace`. */
 export function traceDefinition(
-  { uses, updates, states }: Definition,
+  definition: Definition,
   outputs: Readonly<Record<string, ProgramValue>>,
   operands: TraceOperands,
   builder: Builder,
 ): TracedProgram {
+  const { values } = traceUses(definition, outputs, operands, builder);
+  return {
+    outputs: new Map(Object.entries(outputs).map(([name, value]) => [name, values.get(value)])),
+    states: new Map(
+      definition.states.map(({ name }) => {
+        const updated = definition.updates.get(name);
+        const before = required(operands.states.get(name), `the state "${name}"`);
+        return [name, updated === undefined ? before : values.get(updated)];
+      }),
+    ),
+  };
+}
+
+/** Traces the operators of a definition, and tells the kinds of their attributes and the types of their numbers. */
+export function traceUses(
+  { uses, updates }: Definition,
+  outputs: Readonly<Record<string, ProgramValue>>,
+  operands: TraceOperands,
+  builder: Builder,
+): TracedUses & { readonly values: Values } {
   const values = new Values(operands, builder);
+  const attributes = new Map<OperatorUse, ReadonlyMap<string, OnnxAttribute>>();
   const operandsOfUses = uses.flatMap((use) => use.operands.flatMap((each) => (each instanceof ProgramValue ? [each] : [])));
   const read = getReadOutputs([...Object.values(outputs), ...updates.values(), ...operandsOfUses]);
   for (const [index, use] of uses.entries()) {
     const name = `${use.kind === "operator" ? use.operator : use.operator.name} ${index}`;
     const traced = builder.step(
-      () => describeProblems(name, use, values, () => traceUse(use, name, { values, read, operands })),
+      () => describeProblems(name, use, values, () => traceUse(use, name, { values, read, operands, attributes })),
       true,
     );
     values.set(
@@ -44,16 +78,7 @@ export function traceDefinition(
       traced.map((each) => (isTensor(each) ? each : undefined)),
     );
   }
-  return {
-    outputs: new Map(Object.entries(outputs).map(([name, value]) => [name, values.get(value)])),
-    states: new Map(
-      states.map(({ name }) => {
-        const updated = updates.get(name);
-        const before = required(operands.states.get(name), `the state "${name}"`);
-        return [name, updated === undefined ? before : values.get(updated)];
-      }),
-    ),
-  };
+  return { values, attributes, read, numberType: (given) => values.numberType(given) };
 }
 
 /** The outputs of each operator that something reads. */
@@ -115,15 +140,20 @@ class Values {
     return source satisfies never;
   }
 
-  /** The operands of an operator; a number has the type of the first tensor, or float32. */
-  all(operands: readonly ProgramOperand[]): readonly (Value | undefined)[] {
+  /** See `TracedUses.numberType`. */
+  numberType(operands: readonly ProgramOperand[]): ElementType {
     const first = operands.find((each) => each instanceof ProgramValue);
     const type: ElementType = first === undefined ? "float32" : this.get(first).type.dataType;
+    return type === "bool" ? "float32" : type;
+  }
+
+  /** The operands of an operator. */
+  all(operands: readonly ProgramOperand[]): readonly (Value | undefined)[] {
+    const type = this.numberType(operands);
     return operands.map((operand) => {
       if (operand === undefined) return undefined;
       if (operand instanceof ProgramValue) return this.get(operand);
-      const literal =
-        typeof operand === "number" ? toLiteral(type === "bool" ? "float32" : type, [], [operand]) : int64Literal(operand);
+      const literal = typeof operand === "number" ? toLiteral(type, [], [operand]) : int64Literal(operand);
       return this.#builder.constant(literal);
     });
   }
@@ -133,9 +163,11 @@ interface UseContext {
   readonly values: Values;
   readonly read: ReadonlyMap<Use, ReadonlySet<number>>;
   readonly operands: TraceOperands;
+  /** Receives the attributes of each operator. */
+  readonly attributes: Map<OperatorUse, ReadonlyMap<string, OnnxAttribute>>;
 }
 
-function traceUse(use: Use, name: string, { values, read, operands }: UseContext): readonly Value[] {
+function traceUse(use: Use, name: string, { values, read, operands, attributes }: UseContext): readonly Value[] {
   if (use.kind === "user-operator") return traceUserOperator(use, values, operands.backend);
   const rule = operatorRule("", use.operator, version);
   if (rule === undefined) throw new Error("the engine has no rule for it");
@@ -152,6 +184,7 @@ function traceUse(use: Use, name: string, { values, read, operands }: UseContext
   };
   const call = new BuilderCall(node, version, values.all(use.operands), values.builder, noSubgraphs);
   const results = rule.translate(call);
+  attributes.set(use, call.typed);
   const unread = call.unreadAttributes[0];
   if (unread !== undefined) throw new Error(`the attribute "${unread}" is unknown`);
   const list = Array.isArray(results) ? results : [results];
@@ -200,29 +233,41 @@ function describeProblems<Result>(name: string, use: Use, values: Values, trace:
 
 /** A call of an operator by the builder, whose attributes are values of JavaScript: whole numbers are floats where floats are expected. */
 class BuilderCall extends OperatorCall {
+  /** The attributes, each of the kind that the operator read. */
+  readonly typed: Map<string, OnnxAttribute> = new Map(this.node.attributes);
+
   override float(name: string, otherwise: number): number {
     return this.floatIfGiven(name) ?? otherwise;
   }
 
   override floatIfGiven(name: string): number | undefined {
     const attribute = this.attribute(name);
-    return attribute?.kind === "int" ? attribute.value : super.floatIfGiven(name);
+    if (attribute?.kind !== "int") return super.floatIfGiven(name);
+    this.typed.set(name, { kind: "float", value: attribute.value });
+    return attribute.value;
   }
 
   override floats(name: string): readonly number[] | undefined {
     const attribute = this.attribute(name);
-    return attribute?.kind === "ints" ? attribute.value : super.floats(name);
+    if (attribute?.kind !== "ints") return super.floats(name);
+    this.typed.set(name, { kind: "floats", value: attribute.value });
+    return attribute.value;
   }
 
   override strings(name: string): readonly string[] | undefined {
     const attribute = this.attribute(name);
-    return attribute?.kind === "ints" && attribute.value.length === 0 ? [] : super.strings(name);
+    if (attribute?.kind !== "ints" || attribute.value.length > 0) return super.strings(name);
+    this.typed.set(name, { kind: "strings", value: [] });
+    return [];
   }
 
   override elementType(name: string): ElementType | undefined {
     const attribute = this.attribute(name);
     if (attribute?.kind !== "string") return super.elementType(name);
-    if (Object.hasOwn(elementTypes, attribute.value)) return attribute.value as ElementType;
+    if (Object.hasOwn(elementTypes, attribute.value)) {
+      this.typed.set(name, { kind: "int", value: onnxTypeNumber(attribute.value) });
+      return attribute.value as ElementType;
+    }
     throw new Error(`the attribute "${name}" is "${attribute.value}", which is no type of elements`);
   }
 }

@@ -3,21 +3,22 @@
  * Every attempt is recorded in the decision.
  */
 import type { SelectionOutcome } from "../selection/selection-outcome.ts";
-import type { Backend, Capabilities, LoadAlternative, LoadLimits } from "../../contract/backend.ts";
+import type { Backend, Capabilities, Device, LoadAlternative, LoadLimits } from "../../contract/backend.ts";
 import type { UserLoadSettings } from "../../kernels/native-settings.ts";
 import { omitUndefined } from "../../contract/checked.ts";
-import { type ErrorCode, InferyardError, errorKinds, throwIfAborted } from "../../contract/errors.ts";
+import { type ErrorCode, InferyardError, errorKinds, throwIfAborted, unsupportedModel } from "../../contract/errors.ts";
 import { getCapabilities } from "../../contract/shapes/held-contract.ts";
 import { findSupport } from "../../contract/shapes/supported-models.ts";
 import { ReplicaGroup } from "../../hosts/replica-group.ts";
 import type { Host, HostedModel } from "../../hosts/host.ts";
-import type { HostName } from "../../hosts/host-name.ts";
+import type { HostName, ModelKind } from "../../hosts/host-name.ts";
 import { loadWithTimeout } from "../../hosts/load-timeout.ts";
 import { type Supervision, unsupervised } from "../../hosts/supervision.ts";
 import { type MemoryAmounts, estimateMemory } from "../selection/memory-budget.ts";
 import { toBackendSettings } from "../options/load-options.ts";
 import { type HostPolicy, selectHost } from "../selection/host-selection.ts";
 import type { Manifest, Variant } from "../../models/manifest.ts";
+import { type DividedPlacement, isDivided, type ModelPlacement } from "../../models/placement.ts";
 import { type Candidate, type Decision, type Selected, makeDecision } from "../decision/decision.ts";
 import type { EligibleCandidate, CheckedCandidate } from "../selection/selection.ts";
 import { settingsFor } from "../selection/option-scope.ts";
@@ -46,6 +47,10 @@ export interface LoadingContext {
   readonly bookMemory?: (need: MemoryAmounts, known: boolean) => Promise<void>;
   /** The supervision of the host of a variant on a target. Default: none. */
   readonly supervise?: (target: Target, variant: Variant) => Supervision | undefined;
+  /** How models are distributed over devices, whatever their manifests state. Default: what they state. */
+  readonly placement?: ModelPlacement | "one-device" | undefined;
+  /** See `Platform.divideModels`. */
+  readonly divide?: (backend: Backend, placement: DividedPlacement) => Promise<Backend>;
   /** Called before each attempt. */
   readonly onAttempt?: (target: Target, variant: Variant) => void;
 }
@@ -63,8 +68,12 @@ export interface VerifiedModel {
   readonly unproven?: UnprovenPlacement | undefined;
   /** The memory that was booked for it: measured before, or estimated. */
   readonly need: MemoryAmounts;
-  /** Loads the same variant on the same target once more, as a replica that runs in parallel. */
-  loadReplica(settings: UserLoadSettings, signal?: AbortSignal): Promise<HostedModel>;
+  /** How it is distributed over devices; undefined: one device. */
+  readonly placement?: ModelPlacement | undefined;
+  /** Loads the same variant once more, as a replica that runs in parallel: on the same target, or on another device of the same backend. */
+  loadReplica(settings: UserLoadSettings, signal?: AbortSignal, device?: Device): Promise<HostedModel>;
+  /** Estimated memory of a replica on another device. */
+  estimateOn?(device: Device): MemoryAmounts;
 }
 
 /**
@@ -230,23 +239,34 @@ export async function loadCandidate(
   // Replicas share weights that were read in the same way.
   let [replicas, alternative] = [new ReplicaGroup(), undefined as LoadAlternative | undefined];
   const contextLength = shortened === undefined ? {} : { contextLength: shortened.contextLength };
-  const loadInHost = async (wanted: UserLoadSettings, loadSignal: AbortSignal | undefined): Promise<HostedModel> => {
+  const stated = context.placement ?? manifest.placement;
+  const placement = stated === "one-device" ? undefined : stated;
+  const loadInHost = async (
+    wanted: UserLoadSettings,
+    loadSignal: AbortSignal | undefined,
+    device: Device = target.device,
+  ): Promise<HostedModel> => {
+    const used = isDivided(placement) ? await divided(context, backend, kind, placement) : backend;
     const threads = capabilities.options?.includes("threads") ? { threads: context.threads(wanted.threads) } : {};
     const stop = loadSignal === undefined ? {} : { signal: loadSignal };
     const { engine, ...common } = toBackendSettings({ ...settings, ...wanted });
     const own = engine === undefined && alternative === undefined ? {} : { engine: { ...engine, ...alternative?.engine } };
     return host.load(
       kind,
-      backend,
+      used,
       variant,
-      target.device,
+      device,
       { ...context.limits, ...common, ...own, ...contextLength, ...threads, ...stop },
       supervision,
       replicas,
     );
   };
-  const loadReplica: VerifiedModel["loadReplica"] = (wanted, replicaSignal) =>
-    loadWithTimeout(supervision, host.name, replicaSignal, (loadSignal) => loadInHost(wanted, loadSignal));
+  const loadReplica: VerifiedModel["loadReplica"] = (wanted, replicaSignal, device) => {
+    if (device !== undefined) context.onAttempt?.({ ...target, device }, variant);
+    return loadWithTimeout(supervision, host.name, replicaSignal, (loadSignal) => loadInHost(wanted, loadSignal, device));
+  };
+  const estimateOn: VerifiedModel["estimateOn"] = (device) =>
+    estimateMemory({ ...target, device }, variant, manifest.requirements, capabilities, host.name);
   const digest = context.computeDigest(variant); // hashed in parallel with the load
   digest.catch(() => {}); // awaited below; if the load fails first, an unreadable file is not reported
   let stage = "load" as FailedLoad["stage"];
@@ -279,7 +299,9 @@ export async function loadCandidate(
           if (supervision.growth !== undefined) supervision.growth.isVerified = true;
           const decision = decide(selected, `sha256:${await digest}`, true);
           const { runMemory } = capabilities;
-          return { ok: true, item: { model, manifest, variant, target, decision, runMemory, unproven, need, loadReplica } };
+          const replicate = { loadReplica, estimateOn };
+          const item = { model, manifest, variant, target, decision, runMemory, unproven, need, placement, ...replicate };
+          return { ok: true, item };
         } catch (error) {
           await model.dispose({ waitMs: 0 });
           const isWrong = error instanceof InferyardError && error.code === "VERIFICATION_FAILED";
@@ -295,6 +317,20 @@ export async function loadCandidate(
     }
     throw error;
   }
+}
+
+/** The backend of which several processes compute one instance together. Throws MODEL_UNSUPPORTED where there is none. */
+async function divided(
+  { divide }: LoadingContext,
+  backend: Backend,
+  kind: ModelKind,
+  placement: DividedPlacement,
+): Promise<Backend> {
+  if (kind === "language")
+    throw unsupportedModel(`${placement}: language models are not divided among processes`, "set placement: one-device");
+  if (divide === undefined)
+    throw unsupportedModel(`${placement}: there are no other processes here`, "set placement: one-device");
+  return await divide(backend, placement);
 }
 
 /** The decision of `explain`, which loads nothing: the first eligible candidate has the verdict "would-run". */

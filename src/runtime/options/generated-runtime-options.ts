@@ -6,6 +6,10 @@ export interface RuntimeOptions {
   readonly host?: "inline" | "worker" | "process";
   /** Number of replicas of a model, with one thread each: `auto` loads one per core for bulk work, as memory allows; a number also loads them when runs overlap; `1` disables replicas. A run goes to the replica with the least work. Replicas that had no run for 6 s are unloaded. Default: "auto". */
   readonly replicas?: number | "auto";
+  /** How a model is distributed over the devices of a machine: `pool`, `round-robin` and `data-parallel` load a replica on each device of the chosen kind, and runs go to the one with the least work, or to each in turn; with `pipeline` and `tensor-parallel` several processes compute one instance together (ranks), which models that are not ONNX files on `native` refuse; `one-device` ignores what a package states. Not set: what the package states, else one device. */
+  readonly placement?: "one-device" | "pool" | "round-robin" | "data-parallel" | "pipeline" | "tensor-parallel";
+  /** Number of processes that compute one instance of a model with the placements `pipeline` and `tensor-parallel`. Default: 2. */
+  readonly ranks?: number;
   /** Maximum memory of the machine that all models may take together: `2GB`, `500MB`, `1.5GiB`, or bytes. Unused models are evicted to make room, the least recently used first. Not set: no limit; for `serve`, 80 % of the memory of the machine or of its control group. */
   readonly maxMemory?: number | string;
   /** Maximum memory of single devices by name (`cuda:0: 8GB`). A name that is not a device, and `cpu`, are refused; a device that this machine does not have limits nothing, so that one file serves several machines. A map, which only the file can have. */
@@ -59,6 +63,7 @@ export type RuntimeDefaults = Required<
   Pick<
     RuntimeOptions,
     | "replicas"
+    | "ranks"
     | "memoryWait"
     | "keepAlive"
     | "failover"

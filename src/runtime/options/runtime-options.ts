@@ -5,6 +5,7 @@
  * A new setting needs a row here, and `npm run schemas`. Settings that only programs have are members of `RuntimeSettings`.
  */
 import { hostNames } from "../../hosts/host-name.ts";
+import { placements } from "../../models/placement.ts";
 import { type ConstraintOptions, defaultPriority, parseGpuMode, gpuModes, policies } from "../targets/constraints.ts";
 import type { RuntimeDefaults, RuntimeOptions } from "./generated-runtime-options.ts";
 import {
@@ -72,6 +73,16 @@ export const runtimeOptions: Readonly<Record<keyof RuntimeOptions, DescribedOpti
     flag: ["--replicas <number>", 'number of replicas of the model, or "auto"'],
     description:
       "Number of replicas of a model, with one thread each: `auto` loads one per core for bulk work, as memory allows; a number also loads them when runs overlap; `1` disables replicas. A run goes to the replica with the least work. Replicas that had no run for 6 s are unloaded.",
+  },
+  placement: {
+    type: choice(["one-device", ...placements]),
+    description:
+      "How a model is distributed over the devices of a machine: `pool`, `round-robin` and `data-parallel` load a replica on each device of the chosen kind, and runs go to the one with the least work, or to each in turn; with `pipeline` and `tensor-parallel` several processes compute one instance together ([ranks](../guide/ranks.md)), which models that are not ONNX files on `native` refuse; `one-device` ignores what a package states. Not set: what the package states, else one device.",
+  },
+  ranks: {
+    type: { kind: "integer", min: 2, max: 256 },
+    default: 2,
+    description: "Number of processes that compute one instance of a model with the placements `pipeline` and `tensor-parallel`.",
   },
   maxMemory: {
     type: size,

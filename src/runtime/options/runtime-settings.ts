@@ -114,7 +114,8 @@ export type RuntimeEvent =
   | {
       /**
        * A new thread or process has loaded the model. `why`: "died": the old one died; "memory": it held more than
-       * `maxProcessMemory`; "growth": it had grown by more than `maxProcessGrowth`, and the model was idle. `milliseconds`: time of the start and the load.
+       * `maxProcessMemory`; "growth": it had grown by more than `maxProcessGrowth`, and the model was idle;
+       * "suspended": it was ended while replicas did the work. `milliseconds`: time of the start and the load.
        */
       readonly type: "restarted";
       readonly reference: string;

@@ -1,18 +1,19 @@
 /** Loads a candidate, wraps it as a resident model with its replicas, and loads it again on another target after a failure. */
-import type { Backend, LoadLimits } from "../../contract/backend.ts";
+import type { Backend, Device, LoadLimits } from "../../contract/backend.ts";
 import type { UserLoadSettings } from "../../kernels/native-settings.ts";
-import { omitUndefined } from "../../contract/checked.ts";
+import { omitUndefined, required } from "../../contract/checked.ts";
 import { threadsFor } from "../../devices/threads.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import { type ModelReference, computeDigest } from "../../models/index.ts";
+import { type DividedPlacement, isDivided } from "../../models/placement.ts";
 import type { ModelOptions } from "../options/runtime-settings.ts";
 import type { SupervisionFactory } from "../supervision/supervisor.ts";
 import { type MemoryAmounts, heldMemory } from "../selection/memory-budget.ts";
 import { replicaCount } from "./replica-count.ts";
 import type { MemoryBooking } from "./residency.ts";
-import { ResidentModel } from "./resident-model.ts";
+import { ResidentModel, type ResidentModelOptions } from "./resident-model.ts";
 import type { ModelSelector, ModelSelectorParts } from "../selection/model-selector.ts";
-import type { EligibleCandidate } from "../selection/selection.ts";
+import type { CheckedCandidate, EligibleCandidate } from "../selection/selection.ts";
 import type { SelectionOutcome } from "../selection/selection-outcome.ts";
 import { formatTarget, placementKey } from "../targets/target.ts";
 import { trialSupervision } from "../supervision/trial-supervision.ts";
@@ -159,9 +160,12 @@ export class ModelLoader {
       settings.onEvent?.({ type: "failover", reference, from: target, reason: failure.message });
       return this.#loadOnNextTarget(load, moveSignal);
     };
+    const devices = findDevices(loaded, outcome.selections);
+    const count = replicas === "auto" ? await this.#replicaCount(loaded, outcome.request.settings) : replicas;
     const resident: ResidentModel = new ResidentModel(loaded, {
-      replicas: replicas === "auto" ? await this.#replicaCount(loaded, outcome.request.settings) : replicas,
+      replicas: isDivided(loaded.placement) ? 1 : count,
       spreadOverlappingRuns: replicas !== "auto",
+      devices,
       maxRunMemory: loadLimits.maxRunMemory,
       booking,
       ...(failover ? { failover: move } : {}),
@@ -171,6 +175,7 @@ export class ModelLoader {
         settings.onEvent?.({ type: "unloaded", reference, target, ...reason });
       },
     });
+    if (devices !== undefined) await resident.replicas();
     return resident;
   }
 
@@ -200,8 +205,16 @@ export class ModelLoader {
   async #context(reference: string, booking: MemoryBooking): Promise<LoadingContext> {
     const { backends, platform, selector, loadLimits, checkAnswers, digests, settings, facts } = this.#parts;
     const machine = await facts.machine();
+    const { placement, ranks = 2 } = settings;
     return {
       backends,
+      placement,
+      ...(platform.divideModels === undefined
+        ? {}
+        : {
+            divide: async (backend: Backend, divided: DividedPlacement): Promise<Backend> =>
+              required(await platform.divideModels?.(backend, { placement: divided, ranks }), "the divided backend"),
+          }),
       hosts: platform.hosts,
       host: selector.hostPolicy(),
       limits: loadLimits,
@@ -214,4 +227,18 @@ export class ModelLoader {
       bookMemory: (need, known) => booking.book(need, known),
     };
   }
+}
+
+/** The other devices of the same kind that passed the checks for the same variant; undefined if the model is on one device alone. */
+function findDevices(
+  { model, placement, target, variant }: VerifiedModel,
+  selections: readonly CheckedCandidate[],
+): ResidentModelOptions["devices"] {
+  if (placement === undefined || isDivided(placement) || model.kind === "language") return undefined;
+  const others = selections.flatMap((each): Device[] => {
+    if (each.verdict !== "eligible" || each.target.backend !== target.backend || each.variant.path !== variant.path) return [];
+    const { device } = each.target;
+    return device.type === target.device.type && device.index !== target.device.index ? [device] : [];
+  });
+  return others.length === 0 ? undefined : { others, order: placement === "round-robin" ? "in-turn" : "least-work" };
 }

@@ -4,14 +4,18 @@ import type { TensorMap } from "../../contract/tensor.ts";
 
 /** Number of replicas, and how they are loaded. */
 export interface ReplicasOptions {
-  /** Number of replicas; 0 or 1: none. */
+  /** Number of replicas; 0: none. */
   readonly count: number;
-  /** Loads one replica. */
-  readonly load: () => Promise<HostedTensorModel>;
+  /** Loads one replica, by its number from 0. */
+  readonly load: (index: number) => Promise<HostedTensorModel>;
+  /** Whether each replica has a device of its own: it stays when it is idle, and those that load are used where others do not. Default: false. */
+  readonly haveDevices?: boolean;
   /** Books the memory of all replicas. Returns false if it does not suffice: none is loaded then. */
   readonly book: () => boolean;
   /** Called after replicas were loaded or unloaded, or did not load. */
   readonly onChange: () => void;
+  /** Called before idle replicas are unloaded, which waits for it. */
+  readonly beforeIdle: () => Promise<void>;
 }
 
 interface Replica {
@@ -38,6 +42,11 @@ export class Replicas {
     this.#options = options;
   }
 
+  /** Number of replicas that have a run in progress. */
+  get running(): number {
+    return this.#loaded.filter(({ running }) => running > 0).length;
+  }
+
   /** The replicas in memory; empty if none are. */
   get models(): readonly HostedTensorModel[] {
     return this.#loaded.map(({ model }) => model);
@@ -49,9 +58,15 @@ export class Replicas {
     return (await this.#loading).length;
   }
 
-  /** Runs on the replica with the fewest runs in progress; of equals the first. Must not be called while none are in memory. */
-  async run(inputs: TensorMap, options: HostedRunOptions): Promise<TensorMap> {
-    const replica = this.#loaded.reduce((idlest, other) => (other.running < idlest.running ? other : idlest));
+  /** The smallest number of runs in progress on one of them; infinite if none are in memory. */
+  get minRunning(): number {
+    return Math.min(...this.#loaded.map(({ running }) => running));
+  }
+
+  /** Runs on the replica with this number, else on the one with the fewest runs in progress; of equals the first. Must not be called while none are in memory. */
+  async run(inputs: TensorMap, options: HostedRunOptions, index?: number): Promise<TensorMap> {
+    const idlest = this.#loaded.reduce((best, other) => (other.running < best.running ? other : best));
+    const replica = (index === undefined ? undefined : this.#loaded[index]) ?? idlest;
     clearTimeout(this.#idleTimer);
     replica.running += 1;
     try {
@@ -77,11 +92,11 @@ export class Replicas {
   }
 
   async #loadAll(): Promise<readonly Replica[]> {
-    const { count, load, book, onChange } = this.#options;
-    if (count < 2 || !book()) return [];
-    const settled = await Promise.allSettled(Array.from({ length: count }, load));
+    const { count, load, book, onChange, haveDevices = false } = this.#options;
+    if (count < 1 || !book()) return [];
+    const settled = await Promise.allSettled(Array.from({ length: count }, async (_, index) => await load(index)));
     const models = settled.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
-    if (models.length === count && !this.#ended) this.#loaded = models.map((model) => ({ model, running: 0 }));
+    if ((haveDevices || models.length === count) && !this.#ended) this.#loaded = models.map((model) => ({ model, running: 0 }));
     else await Promise.all(models.map((replica) => replica.dispose()));
     onChange(); // replaces the estimate
     this.#unloadWhenIdle();
@@ -90,9 +105,18 @@ export class Replicas {
 
   #unloadWhenIdle(): void {
     clearTimeout(this.#idleTimer);
-    if (this.#loaded.length === 0 || this.#loaded.some(({ running }) => running > 0)) return;
-    const timer = setTimeout(() => void this.unload().then(this.#options.onChange), maxIdleMs);
+    if (this.#options.haveDevices === true || this.#loaded.length === 0 || this.#loaded.some(({ running }) => running > 0))
+      return;
+    const timer = setTimeout(() => void this.#unloadIdle(), maxIdleMs);
     this.#idleTimer = timer;
     timer.unref?.(); // a page's timer is a number
+  }
+
+  async #unloadIdle(): Promise<void> {
+    const { beforeIdle, onChange } = this.#options;
+    await beforeIdle();
+    if (this.running > 0) return; // the end of this run starts the timer again
+    await this.unload();
+    onChange();
   }
 }

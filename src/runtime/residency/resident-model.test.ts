@@ -211,6 +211,70 @@ describe("replicas that were idle", () => {
   });
 });
 
+describe("the primary instance, while replicas that share no memory with it work", () => {
+  afterEach(() => void vi.useRealTimers());
+
+  /** A model whose host can suspend it; runs on replicas take 100 ms. */
+  async function suspendable(replicaBytes?: number): Promise<{ resident: ResidentModel; calls: string[]; corrected: unknown[] }> {
+    let loads = 0;
+    const calls: string[] = [];
+    const backend = scriptedBackend("onnx", { onLoad: () => void (loads += 1) });
+    const loaded = await loadedOn(backend);
+    const note = (call: string) => async (): Promise<void> => void calls.push(call);
+    const model = Object.assign(loaded.model, { suspend: note("suspend"), resume: note("resume"), replicaBytes });
+    const loadReplica: VerifiedModel["loadReplica"] = async (settings) => {
+      const replica = await loaded.loadReplica(settings);
+      const run = async (given: TensorMap): Promise<TensorMap> => {
+        calls.push("replica");
+        await new Promise((resolve) => setTimeout(resolve, 100));
+        return given;
+      };
+      return Object.assign(replica, { run });
+    };
+    const corrected: unknown[] = [];
+    const booking = { grow: () => true, correct: (amounts: unknown) => void corrected.push(amounts) };
+    return { resident: new ResidentModel({ ...loaded, model, loadReplica }, { replicas: 2, booking }), calls, corrected };
+  }
+
+  async function overlapFor(resident: ResidentModel, milliseconds: number): Promise<void> {
+    const lanes = await resident.replicas();
+    for (let passed = 0; passed < milliseconds; passed += 100) {
+      const runs = lanes.map((lane) => lane.run(inputs));
+      await vi.advanceTimersByTimeAsync(100);
+      await Promise.all(runs);
+    }
+  }
+
+  it("is suspended when it has not run for a while, leaves single runs to a replica, and is resumed when runs no longer overlap", async () => {
+    vi.useFakeTimers();
+    const { resident, calls, corrected } = await suspendable();
+    await overlapFor(resident, 1500);
+    expect(calls).not.toContain("suspend");
+    await overlapFor(resident, 1500);
+    expect(calls.filter((call) => call === "suspend")).toHaveLength(1);
+    calls.length = 0;
+    corrected.length = 0;
+    const single = resident.run(inputs);
+    await vi.advanceTimersByTimeAsync(100);
+    await single;
+    expect(calls).toEqual(["replica"]);
+    await vi.advanceTimersByTimeAsync(4500);
+    expect(calls).toEqual(["replica", "resume"]);
+    expect(corrected).toHaveLength(1);
+    await resident.run(inputs);
+    expect(calls).toEqual(["replica", "resume"]); // on the primary instance
+    await resident.dispose({ why: "disposed" });
+  });
+
+  it("stays where replicas share its memory", async () => {
+    vi.useFakeTimers();
+    const { resident, calls } = await suspendable(1000);
+    await overlapFor(resident, 4000);
+    expect(calls).not.toContain("suspend");
+    await resident.dispose({ why: "disposed" });
+  });
+});
+
 describe("unloading", () => {
   it("frees the model and its replicas, reports it, and refuses further use", async () => {
     const backend = scriptedBackend("onnx");

@@ -1,5 +1,5 @@
 /** A model in memory: its primary instance, the replicas that share the work, and failover when a run fails. */
-import type { KernelCount, ProgramCounts } from "../../contract/backend.ts";
+import type { Device, KernelCount, ProgramCounts } from "../../contract/backend.ts";
 import { programsOfModels } from "../../contract/shapes/program-counts.ts";
 import { abortable } from "../../concurrency/abortable.ts";
 import { InferyardError } from "../../contract/errors.ts";
@@ -11,6 +11,7 @@ import { type MemoryAmounts, heldMemory, machineMemory, addAmounts } from "../se
 import { boundedRun } from "../scheduling/bounded-run.ts";
 import { InstanceHolds } from "./instance-holds.ts";
 import { replicaMemory } from "./replica-count.ts";
+import { PrimarySuspension } from "./primary-suspension.ts";
 import { Replicas } from "./replicas.ts";
 import type { VerifiedModel } from "../loading/loading.ts";
 import type { Resident, MemoryBooking } from "./residency.ts";
@@ -28,6 +29,8 @@ export interface ResidentModelOptions {
    * overlapping runs. Default: false.
    */
   readonly spreadOverlappingRuns?: boolean;
+  /** Devices that each get a replica beside the primary instance, and which instance takes a run: the one with the least work, or each in turn. Default: none. */
+  readonly devices?: { readonly others: readonly Device[]; readonly order: "least-work" | "in-turn" } | undefined;
   /** Maximum bytes of one run besides the weights; see `boundedRun`. Default: no limit. */
   readonly maxRunMemory?: number | undefined;
   /** Booking that is updated with measured memory and enlarged before replicas are loaded. Default: no budget. */
@@ -65,6 +68,7 @@ export class ResidentModel implements Resident {
   /** Runs in progress on the primary instance. */
   #running = 0;
   readonly #replicas: Replicas;
+  readonly #suspension: PrimarySuspension;
   #replacement: Promise<VerifiedModel> | undefined;
   #reported = 0;
   #disposed = false;
@@ -72,22 +76,45 @@ export class ResidentModel implements Resident {
   readonly #holds = new InstanceHolds<VerifiedModel>();
   /** Instances that were replaced and are still in use. */
   readonly #retired = new Set<VerifiedModel>();
+  /** Estimated memory of replicas on devices of their own. */
+  readonly #needs = new WeakMap<HostedModel, MemoryAmounts>();
+  /** Number of runs that went to the instances in turn. */
+  #turns = 0;
   /** Aborts loads of replicas and failovers on disposal. */
   readonly #ending = new AbortController();
 
   constructor(loaded: VerifiedModel, options: ResidentModelOptions) {
     this.#loaded = loaded;
     this.#options = options;
+    const others = options.devices?.others;
+    const count = others?.length ?? (options.replicas < 2 ? 0 : options.replicas);
     this.#replicas = new Replicas({
-      count: loaded.model.kind === "language" ? 0 : options.replicas,
-      load: async () => asTensorModel(await this.#loaded.loadReplica({ threads: 1 }, this.#ending.signal)),
+      count: loaded.model.kind === "language" ? 0 : count,
+      haveDevices: others !== undefined,
+      load: async (index) => {
+        const device = others?.[index];
+        const settings = device === undefined ? { threads: 1 } : {};
+        const model = asTensorModel(await this.#loaded.loadReplica(settings, this.#ending.signal, device));
+        if (device !== undefined) this.#needs.set(model, this.#needOn(device));
+        return model;
+      },
       book: () => {
-        const all = Array.from({ length: options.replicas }, () => replicaMemory(this.#loaded)).reduce(addAmounts);
-        return options.booking?.grow(all) !== false;
+        const amounts =
+          others?.map((device) => this.#needOn(device)) ?? Array.from({ length: count }, () => replicaMemory(this.#loaded));
+        return options.booking?.grow(amounts.reduce(addAmounts)) !== false;
       },
       onChange: () => {
-        if (!this.#disposed) options.booking?.correct(this.heldMemory);
+        this.#correctBooking();
+        if (this.#replicas.models.length === 0) this.#suspension.stop();
+        else if (options.spreadOverlappingRuns !== true && others === undefined) this.#suspension.watch(); // else the primary instance has its share of the work
       },
+      beforeIdle: () => this.#suspension.resume(),
+    });
+    this.#suspension = new PrimarySuspension({
+      primary: () => this.#loaded.model,
+      running: () => this.#running,
+      book: () => options.booking?.grow(heldMemory(this.#loaded.model.memory, this.#loaded.need)) !== false,
+      onChange: () => this.#correctBooking(),
     });
     this.#report();
   }
@@ -102,16 +129,17 @@ export class ResidentModel implements Resident {
     return this.#disposed;
   }
 
-  /** The primary instance and the replicas. */
+  /** The primary instance, unless it is suspended, and the replicas. */
   get #instances(): readonly HostedModel[] {
-    return [this.#loaded.model, ...this.#replicas.models];
+    const { models } = this.#replicas;
+    return this.#suspension.isSuspended && models.length > 0 ? models : [this.#loaded.model, ...models];
   }
 
   /** Memory of the primary instance and the replicas: measured if the engine or the host reports it, else estimated. */
   get heldMemory(): MemoryAmounts {
     const { need } = this.#loaded;
     const retired = [...this.#retired].map((each) => heldMemory(each.model.memory, each.need));
-    const own = this.#instances.map(({ memory }) => heldMemory(memory, need));
+    const own = this.#instances.map((model) => heldMemory(model.memory, this.#needs.get(model) ?? need));
     return [...own, ...retired].reduce(addAmounts);
   }
 
@@ -127,7 +155,7 @@ export class ResidentModel implements Resident {
 
   /** How often a thread or process of the primary instance or a replica was replaced by another one. */
   get restarts(): number {
-    return this.#instances.reduce((sum, { restarts = 0 }) => sum + restarts, 0);
+    return [this.#loaded.model, ...this.#replicas.models].reduce((sum, { restarts = 0 }) => sum + restarts, 0);
   }
 
   /**
@@ -139,7 +167,7 @@ export class ResidentModel implements Resident {
   }
 
   /**
-   * Runs the model. An idle primary instance takes the run, with all its threads; otherwise the least loaded replica does, if
+   * Runs the model. An idle primary instance takes the run, with all its threads; otherwise, or while it is suspended, the least loaded replica does, if
    * there are replicas. With failover, a retryable failure moves the model and the run is repeated once. `schedulingKey`: for
    * raw tensors from one of many clients. Under a limit `maxRunMemory`, a long run is then split into parts that are scheduled
    * fairly among clients, so that no client waits for longer than a part.
@@ -147,7 +175,8 @@ export class ResidentModel implements Resident {
   async run(inputs: TensorMap, options: HostedRunOptions = {}, schedulingKey?: SchedulingKey): Promise<TensorMap> {
     const runPart: HostedTensorModel["run"] = async (part, own = {}) => {
       this.#refuseDisposed();
-      const isIdle = this.#running === 0;
+      if (this.#options.devices !== undefined) return await this.#runOnDevices(part, own);
+      const isIdle = this.#running === 0 && !this.#suspension.isSuspended;
       if (!isIdle && this.#options.spreadOverlappingRuns === true) void this.#replicas.load();
       return isIdle ? this.#runOnPrimary(part, own) : this.#runOnReplica(part, own);
     };
@@ -207,7 +236,7 @@ export class ResidentModel implements Resident {
       await previous.model.dispose();
     } finally {
       this.#retired.delete(previous);
-      if (!this.#disposed) this.#options.booking?.correct(this.heldMemory);
+      this.#correctBooking();
     }
   }
 
@@ -220,6 +249,7 @@ export class ResidentModel implements Resident {
     this.#refuseDisposed();
     const count = await this.#replicas.load();
     if (count === 0) return [this];
+    if (this.#options.devices !== undefined) return Array.from({ length: count + 1 }, () => this);
     const run: HostedTensorModel["run"] = async (inputs, options = {}) => {
       this.#refuseDisposed();
       await this.#replicas.load();
@@ -235,6 +265,7 @@ export class ResidentModel implements Resident {
   async dispose(reason: UnloadReason, waitMs?: number): Promise<void> {
     this.#disposed = true;
     this.#ending.abort();
+    this.#suspension.stop();
     const replicas = this.#replicas.unload({ isFinal: true, waitMs }); // in parallel with the model itself, since each may need its time
     await this.#replacement?.catch(() => null); // its failure was thrown to the run that asked for it
     const instances = [this.#loaded, ...this.#retired].map(({ model }) => model.dispose({ waitMs }));
@@ -245,6 +276,7 @@ export class ResidentModel implements Resident {
   async #runOnPrimary(inputs: TensorMap, options: HostedRunOptions): Promise<TensorMap> {
     const used = this.#loaded;
     this.#running += 1;
+    this.#suspension.record("primary", false);
     try {
       return await asTensorModel(used.model).run(inputs, options);
     } catch (error) {
@@ -257,12 +289,30 @@ export class ResidentModel implements Resident {
     }
   }
 
-  /** Runs on a replica; on the primary instance if there are none. */
-  async #runOnReplica(inputs: TensorMap, options: HostedRunOptions): Promise<TensorMap> {
+  #needOn(device: Device): MemoryAmounts {
+    return this.#loaded.estimateOn?.(device) ?? this.#loaded.need;
+  }
+
+  /** Runs on the primary instance or on a replica on another device. */
+  async #runOnDevices(inputs: TensorMap, options: HostedRunOptions): Promise<TensorMap> {
+    await this.#replicas.load();
+    const count = 1 + this.#replicas.models.length;
+    if (this.#options.devices?.order === "in-turn") {
+      const turn = this.#turns % count;
+      this.#turns += 1;
+      return turn === 0 ? await this.#runOnPrimary(inputs, options) : await this.#runOnReplica(inputs, options, turn - 1);
+    }
+    const isIdlest = this.#running <= this.#replicas.minRunning;
+    return isIdlest ? await this.#runOnPrimary(inputs, options) : await this.#runOnReplica(inputs, options);
+  }
+
+  /** Runs on a replica, on the one with the number `index` if it is given; on the primary instance if there are none. */
+  async #runOnReplica(inputs: TensorMap, options: HostedRunOptions, index?: number): Promise<TensorMap> {
     this.#refuseDisposed();
     if (this.#replicas.models.length === 0) return await this.#runOnPrimary(inputs, options);
+    this.#suspension.record("replica", this.#replicas.running > 0);
     try {
-      return await this.#replicas.run(inputs, options);
+      return await this.#replicas.run(inputs, options, index);
     } catch (error) {
       // The replica has died and is not restarted for now, or its file was changed. The primary instance may still work.
       const notBegun = error instanceof InferyardError && (error.code === "CIRCUIT_OPEN" || error.code === "MODEL_INVALID");
@@ -287,8 +337,13 @@ export class ResidentModel implements Resident {
     } finally {
       this.#replacement = undefined; // the next failure starts a new search
     }
+    this.#suspension.stop();
     await this.#replicas.unload();
     await failed.model.dispose();
+  }
+
+  #correctBooking(): void {
+    if (!this.#disposed) this.#options.booking?.correct(this.heldMemory);
   }
 
   #report(): void {

@@ -1,6 +1,6 @@
 /** Records of batches, one file each. */
 import { randomBytes } from "node:crypto";
-import { mkdir, readFile } from "node:fs/promises";
+import { mkdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { InferyardError } from "../../contract/errors.ts";
 import { writeFileAtomically } from "../../storage/atomic-write.ts";
@@ -57,6 +57,9 @@ export interface BatchRecord {
   readonly identity: Identity;
 }
 
+/** Records of all clients from which on old ones of a client are removed, and how many that have ended it keeps. */
+const [maxRecords, keptRecords] = [2000, 1000];
+
 const idPattern = /^batch_[0-9a-f]{24}$/;
 
 /** The records of a server. */
@@ -87,10 +90,20 @@ export class BatchRecords {
     });
   }
 
+  /** Removes the oldest batches of a client that have ended, if there are very many. */
+  async prune(client: string): Promise<void> {
+    if ((await this.#ids()).length <= maxRecords) return;
+    const own = (await this.list()).filter((batch) => ownerOf(batch.identity) === client && !isUnfinished(batch));
+    for (const { id } of own.slice(keptRecords)) await rm(join(this.#folder, `${id}.json`), { force: true });
+  }
+
+  async #ids(): Promise<readonly string[]> {
+    return (await listNames(this.#folder)).map((name) => name.replace(/\.json$/, "")).filter((id) => idPattern.test(id));
+  }
+
   /** All batches, the newest first. */
   async list(): Promise<readonly BatchRecord[]> {
-    const ids = (await listNames(this.#folder)).map((name) => name.replace(/\.json$/, "")).filter((id) => idPattern.test(id));
-    const batches = await Promise.all(ids.map((id) => this.#read(id)));
+    const batches = await Promise.all((await this.#ids()).map((id) => this.#read(id)));
     return batches
       .filter((batch) => batch !== undefined)
       .sort((one, other) => other.created - one.created || (one.id < other.id ? 1 : -1));

@@ -20,6 +20,10 @@ import { validateInput } from "./validate-input.ts";
 /** Time after which a batch expires, in seconds: OpenAI's one completion window, 24h. */
 const windowSeconds = 24 * 3600;
 const retries = 3;
+/** Batches of one client that have not ended, at most. */
+const maxUnfinished = 64;
+/** Batches that run at once, of all clients and of one: the others wait. Each reads its input on the server's thread. */
+const [maxRunning, maxRunningPerClient] = [4, 2];
 /** Requests of a chunk: few, so that a killed server repeats few. */
 const chunkRows = 8;
 
@@ -39,7 +43,12 @@ export class Batches {
   readonly #jobs: JobStore;
   readonly #folder: string;
   readonly #dispatch: Dispatch;
-  readonly #running = new Map<string, Promise<void>>();
+  /** By id, with the client whose batch it is. */
+  readonly #running = new Map<string, { readonly owner: string; readonly ended: Promise<void> }>();
+  /** Batches that are being recorded, by id, with the client whose batch it is. */
+  readonly #creating = new Map<string, string>();
+  /** Batches that are to run, by id, in the order of their creation, with the client whose batch it is. */
+  readonly #waiting = new Map<string, string>();
   readonly #shutdown = new AbortController();
 
   constructor({ folder, maxFilesBytes, dispatch }: BatchParts) {
@@ -50,12 +59,14 @@ export class Batches {
     this.#dispatch = dispatch;
   }
 
-  /** Creates a batch and begins with it. Throws NOT_FOUND if there is no such file. */
+  /** Creates a batch and begins with it when it is its turn. Throws NOT_FOUND if there is no such file, and QUEUE_FULL if the client has too many. */
   async create(
     { inputFile, endpoint, metadata }: Pick<BatchRecord, "inputFile" | "endpoint" | "metadata">,
     identity: Identity,
   ): Promise<BatchRecord> {
-    await this.files.get(inputFile, ownerOf(identity));
+    const owner = ownerOf(identity);
+    await this.files.get(inputFile, owner);
+    this.#refuseTooMany(owner);
     const created = nowSeconds();
     const batch: BatchRecord = {
       id: this.#records.newId(),
@@ -74,8 +85,14 @@ export class Batches {
       times: {},
       identity,
     };
-    await this.#records.save(batch);
-    this.#start(batch.id);
+    this.#creating.set(batch.id, owner);
+    try {
+      await this.#records.save(batch);
+      await this.#records.prune(owner);
+    } finally {
+      this.#creating.delete(batch.id);
+    }
+    this.#start(batch);
     return batch;
   }
 
@@ -96,31 +113,64 @@ export class Batches {
       throw new InferyardError("INPUT_INVALID", `the batch is ${batch.status}, and cannot be cancelled any more`);
     const cancelling = await this.#set(id, "cancelling");
     if ((await this.#jobs.find(id)) !== undefined) await this.#jobs.request(id, "cancel");
-    this.#start(id);
+    // It has no work left, and waits for no other.
+    if (this.#waiting.delete(id) || !this.#running.has(id)) this.#begin(id, ownerOf(identity));
     return cancelling;
   }
 
   /** Goes on with the batches that an earlier process has left. */
   async resume(): Promise<void> {
-    for (const batch of await this.#records.list()) if (isUnfinished(batch)) this.#start(batch.id);
+    for (const batch of await this.#records.list()) if (isUnfinished(batch)) this.#start(batch);
   }
 
   /** Pauses all batches; the next start of the server goes on with them. */
   async close(): Promise<void> {
     this.#shutdown.abort();
-    await Promise.all(this.#running.values());
+    await Promise.all(Array.from(this.#running.values(), ({ ended }) => ended));
   }
 
-  #start(id: string): void {
-    if (this.#running.has(id) || this.#shutdown.signal.aborted) return;
-    const running = this.#run(id)
+  #refuseTooMany(owner: string): void {
+    const owners = [
+      ...Array.from(this.#running.values(), (batch) => batch.owner),
+      ...this.#waiting.values(),
+      ...this.#creating.values(),
+    ];
+    if (owners.filter((other) => other === owner).length < maxUnfinished) return;
+    throw new InferyardError("QUEUE_FULL", `${maxUnfinished} batches have not ended yet, which is the limit`, {
+      remedy: "create the batch when one has ended, or put more requests in one",
+      data: { limit: maxUnfinished },
+      retryAfterMs: 60_000,
+    });
+  }
+
+  #start({ id, identity }: Pick<BatchRecord, "id" | "identity">): void {
+    if (!this.#running.has(id)) this.#waiting.set(id, ownerOf(identity));
+    this.#startWaiting();
+  }
+
+  #startWaiting(): void {
+    for (const [id, owner] of this.#waiting) {
+      const running = [...this.#running.values()];
+      if (running.length >= maxRunning) return;
+      if (running.filter((other) => other.owner === owner).length >= maxRunningPerClient) continue;
+      this.#waiting.delete(id);
+      this.#begin(id, owner);
+    }
+  }
+
+  #begin(id: string, owner: string): void {
+    if (this.#shutdown.signal.aborted) return;
+    const ended = this.#run(id)
       .catch(async (error: unknown) => {
         if (error instanceof InferyardError && error.code === "JOB_RUNNING") return; // another server on this folder has it
         await this.#fail(id, error);
       })
       .catch(() => undefined) // a full disk: the record says what it said before
-      .finally(() => this.#running.delete(id));
-    this.#running.set(id, running);
+      .finally(() => {
+        this.#running.delete(id);
+        this.#startWaiting();
+      });
+    this.#running.set(id, { owner, ended });
   }
 
   async #run(id: string): Promise<void> {

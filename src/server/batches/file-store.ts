@@ -21,6 +21,9 @@ export interface ClientFile {
   readonly owner: string;
 }
 
+/** Files of one client, at most: as many as a page of a list has. */
+const maxFiles = 10_000;
+
 const idPattern = /^file-[0-9a-f]{24}$/;
 
 /** Seconds since 1970. */
@@ -32,6 +35,8 @@ export function nowSeconds(): number {
 export class FileStore {
   readonly #folder: string;
   readonly #maxBytes: number;
+  /** What was read of files, by id: it never changes. */
+  readonly #known = new Map<string, ClientFile>();
 
   /** `folder`: created with the first file. `maxBytes`: of all files together. */
   constructor(folder: string, maxBytes: number) {
@@ -39,9 +44,9 @@ export class FileStore {
     this.#maxBytes = maxBytes;
   }
 
-  /** Stores a file. Throws LIMIT_EXCEEDED if all files together would be too large, and DISK_FULL. */
+  /** Stores a file. Throws LIMIT_EXCEEDED if all files together would be too large, or the client's too many, and DISK_FULL. */
   async add(content: Uint8Array, facts: Omit<ClientFile, "id" | "bytes" | "created">): Promise<ClientFile> {
-    await this.#refuseTooMuch(content.byteLength);
+    await this.#refuseTooMuch(content.byteLength, facts.owner);
     return await this.#register(content.byteLength, facts, (path) =>
       withDiskErrors(path, () => writeAtomically(path, (file) => file.writeFile(content))),
     );
@@ -85,8 +90,15 @@ export class FileStore {
     await this.#remove(id);
   }
 
-  async #refuseTooMuch(added: number): Promise<void> {
-    const held = (await this.#all()).reduce((sum, { bytes }) => sum + bytes, 0);
+  async #refuseTooMuch(added: number, owner: string): Promise<void> {
+    const all = await this.#all();
+    if (all.filter((file) => file.owner === owner).length >= maxFiles) {
+      throw new InferyardError("LIMIT_EXCEEDED", `${maxFiles} files are stored, which is the limit`, {
+        remedy: "delete files that are not needed any more",
+        data: { limit: maxFiles },
+      });
+    }
+    const held = all.reduce((sum, { bytes }) => sum + bytes, 0);
     if (held + added <= this.#maxBytes) return;
     throw new InferyardError("LIMIT_EXCEEDED", `files of ${held} bytes are stored, and the limit is ${this.#maxBytes}`, {
       remedy: "delete files that are not needed any more, or raise maxFilesBytes",
@@ -110,7 +122,9 @@ export class FileStore {
   /** All files that have not expired; those that have are removed. */
   async #all(): Promise<readonly ClientFile[]> {
     const names = (await listNames(this.#folder)).filter((name) => name.endsWith(".json"));
-    const files = await Promise.all(names.map((name) => this.#read(name.slice(0, -".json".length))));
+    const ids = names.map((name) => name.slice(0, -".json".length));
+    const files = await Promise.all(ids.map(async (id) => this.#unlessExpired(this.#known.get(id)) ?? (await this.#read(id))));
+    if (this.#known.size > ids.length) this.#known.clear(); // others have removed some
     return files
       .filter((file) => file !== undefined)
       .sort((one, other) => one.created - other.created || (one.id < other.id ? -1 : 1));
@@ -119,7 +133,8 @@ export class FileStore {
   async #read(id: string): Promise<ClientFile | undefined> {
     try {
       const file = JSON.parse(await readFile(`${this.path(id)}.json`, "utf8")) as ClientFile;
-      if (file.expires === undefined || file.expires > nowSeconds()) return file;
+      this.#known.set(id, file);
+      if (this.#unlessExpired(file) !== undefined) return file;
       await this.#remove(id);
     } catch {
       // removed, or cut off by a crash
@@ -127,7 +142,12 @@ export class FileStore {
     return undefined;
   }
 
+  #unlessExpired(file: ClientFile | undefined): ClientFile | undefined {
+    return file?.expires !== undefined && file.expires <= nowSeconds() ? undefined : file;
+  }
+
   async #remove(id: string): Promise<void> {
+    this.#known.delete(id);
     await withDiskErrors(this.#folder, async () => {
       await rm(`${this.path(id)}.json`, { force: true });
       await rm(this.path(id), { force: true });

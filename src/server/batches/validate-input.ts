@@ -1,5 +1,6 @@
 /** Checks the input of a batch before it runs, as OpenAI does: one faulty line fails the batch. */
 import { InferyardError } from "../../contract/errors.ts";
+import { createYielder } from "../../tasks/encoding/yielding.ts";
 import { IdSet } from "../../jobs/rows/id-set.ts";
 import { jsonlReader } from "../../jobs/rows/jsonl-reader.ts";
 import { toRow } from "../../jobs/rows/row-fields.ts";
@@ -8,6 +9,8 @@ import { checkRequest, requestFields } from "./batch-requests.ts";
 
 /** Requests of a batch, at most. */
 export const maxRequests = 50_000;
+/** Time on the server's thread between two yields, in milliseconds: clients do not wait for batches. */
+const sliceMs = 1;
 /** Faults that a batch names. */
 const maxErrors = 20;
 
@@ -21,8 +24,11 @@ export async function validateInput(
   const fail = (code: string, message: string, line: number | null): void => {
     if (errors.length < maxErrors) errors.push({ code, message, line, param: null });
   };
+  const maybeYield = createYielder(sliceMs);
   for await (const group of jsonlReader(path).read({ offset: 0, number: 0 })) {
     for (const read of group) {
+      await maybeYield();
+      if (errors.length === maxErrors) return { total, errors };
       total += 1;
       const row = toRow(read, requestFields, ids, (_row, { message }) => message);
       if ("line" in row) {

@@ -23,6 +23,8 @@ export interface Env {
     readonly httpVersion?: string;
     /** If set, the request is refused with this error. */
     readonly refusal?: InferyardError;
+    /** Closes the connection when the response is written, without reading the rest of the request. Undefined where there is no socket. */
+    readonly closeAfterResponse?: (() => void) | undefined;
     /** The client for which this program makes the request itself, as of a batch; its key and rate were checked when the batch was made. */
     readonly identity?: Identity;
   };

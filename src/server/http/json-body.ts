@@ -10,8 +10,10 @@ import type { Env } from "./context.ts";
  * keys are kept for `jsonText`. `hasTensors`: whether nested numbers are only computed with. Throws INPUT_INVALID and LIMIT_EXCEEDED.
  */
 export async function jsonBody(context: Context<Env>, hasTensors = false): Promise<unknown> {
-  const text = await context.get("body").text();
+  const body = context.get("body");
+  const text = await body.text();
   if (text.trim() === "") return {};
+  await body.waitToParse(text.length);
   const value = parsed(text);
   if (!hasTensors && nestsObjects(value)) keepWritten(value, text);
   return value;

@@ -66,6 +66,15 @@ function resultKey({ id }: Decision, key: CallKey): string {
   return `${id} ${hashParts(key)}`;
 }
 
+/** Characters up to which parts are their own key: a hash takes longer than a comparison. */
+const maxWrittenKey = 2048;
+
+/** Key of the parts while calls with equal parts run: equal parts in the same order have equal keys. */
+export function flightKey(parts: readonly unknown[]): string {
+  const written = JSON.stringify(parts, withoutViews);
+  return written.length <= maxWrittenKey ? written : computeDigest(written);
+}
+
 /** SHA-256 of the parts as base64. Equal parts in the same order have equal hashes; texts cannot be recovered from it. */
 export function hashParts(parts: readonly unknown[]): string {
   return computeDigest(JSON.stringify(parts, withoutViews));

@@ -11,7 +11,7 @@ import { serverDefaults } from "../../settings/server-options.ts";
 import type { ServerSettings } from "../server-settings.ts";
 import type { Admission } from "./admission.ts";
 import { BackgroundLoads } from "./background-loads.ts";
-import { type CallCache, type CallKey, type ComputedResult, hashParts } from "./call-cache.ts";
+import { type CallCache, type CallKey, type ComputedResult, flightKey } from "./call-cache.ts";
 import { type CoalescedResult, CallCoalescer } from "./call-coalescing.ts";
 import { CallDeadline } from "./call-deadline.ts";
 import { type CallRecord, callTimes, decisionOfError, getPlacement, getTexts, getTokens, wasLoadedSince } from "./call-record.ts";
@@ -191,7 +191,7 @@ export class CallRunner {
       await this.#responseSizes.reserve(responseMemory, kind, deadline.signal);
       const outcome: CoalescedResult<Work & WorkResult<Result>> = await this.#coalescer.run({
         // The priority is part of the key, so that an urgent call never waits for the turn of another.
-        key: key === undefined ? Symbol(name) : hashParts([reference, constraints, priority, key]),
+        key: key === undefined ? Symbol(name) : flightKey([reference, constraints, priority, key]),
         signal: deadline.signal,
         schedule: (waiting, run) =>
           admission.run({ client, priority, signal: waiting, model: reference }, async () => {

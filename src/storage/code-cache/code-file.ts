@@ -5,7 +5,7 @@
  * Layout, little-endian: 0 magic (8 bytes), 8 version (uint32), 12 length of the description (uint32), 16 length of the executable (uint64), 24 key
  * (32 bytes), 56 SHA-256 of everything else in the file (32 bytes), 88 description, executable.
  */
-import { createHash } from "node:crypto";
+import { type Hash, createHash } from "node:crypto";
 
 /** A kind of files. */
 export interface CodeFormat<Description> {
@@ -32,22 +32,31 @@ const digestOffset = 56;
 const headerBytes = 88;
 /** Maximum bytes of header and description. */
 export const headBytes: number = 1 << 16;
+
 /** The bytes of a file. */
-export function encodeCode<Description>(
+export function encodeCode<Description>(format: CodeFormat<Description>, code: StoredCode<Description>): Uint8Array {
+  const { executable } = code;
+  return Buffer.concat([encodeHead(format, code, [executable]), executable]);
+}
+
+/** The bytes of a file before its executable, which consists of these parts. */
+export function encodeHead<Description>(
   { magic, version }: CodeFormat<Description>,
-  { key, description, executable }: StoredCode<Description>,
+  { key, description }: Pick<StoredCode<Description>, "key" | "description">,
+  executable: readonly Uint8Array[],
 ): Uint8Array {
   const text = Buffer.from(JSON.stringify(description));
-  const bytes = Buffer.alloc(headerBytes + text.length + executable.length);
-  bytes.write(magic, "latin1");
-  bytes.writeUInt32LE(version, 8);
-  bytes.writeUInt32LE(text.length, 12);
-  bytes.writeBigUInt64LE(BigInt(executable.length), 16);
-  bytes.write(key, keyOffset, "hex");
-  text.copy(bytes, headerBytes);
-  bytes.set(executable, headerBytes + text.length);
-  computeDigest(bytes).copy(bytes, digestOffset);
-  return bytes;
+  const head = Buffer.alloc(headerBytes + text.length);
+  head.write(magic, "latin1");
+  head.writeUInt32LE(version, 8);
+  head.writeUInt32LE(text.length, 12);
+  head.writeBigUInt64LE(BigInt(executable.reduce((sum, { length }) => sum + length, 0)), 16);
+  head.write(key, keyOffset, "hex");
+  text.copy(head, headerBytes);
+  const hash = startDigest(head);
+  for (const part of executable) hash.update(part);
+  hash.digest().copy(head, digestOffset);
+  return head;
 }
 
 /** Reads the bytes of a file. Undefined unless they are whole, unchanged, of this format and version, and have this key. */
@@ -66,6 +75,41 @@ export function decodeCode<Description>(
   if (description === undefined) return undefined;
   // A copy, so that the code has memory of its own.
   return { key, description, executable: Uint8Array.from(view.subarray(start)) };
+}
+
+/** The beginning of a file: its description, and where its executable is. */
+export interface CodeHead<Description> {
+  readonly description: Description;
+  /** Bytes before the executable. */
+  readonly start: number;
+  /** Bytes of the executable. */
+  readonly bytes: number;
+  /** The hash of what precedes the executable. */
+  startDigest(): Hash;
+  /** SHA-256 of the file without it. */
+  readonly digest: Uint8Array;
+}
+
+/** Reads the first `headBytes` bytes of a file of `fileBytes` bytes. Undefined unless it is of this format and version, and has this key and size. The digest is not checked. */
+export function readHead<Description>(
+  format: CodeFormat<Description>,
+  head: Uint8Array,
+  { key, fileBytes }: { readonly key: string; readonly fileBytes: number },
+): CodeHead<Description> | undefined {
+  const view = Buffer.from(head.buffer, head.byteOffset, head.length);
+  const lengths = readLengths(format, view);
+  if (lengths === undefined || view.toString("hex", keyOffset, digestOffset) !== key) return undefined;
+  const start = headerBytes + lengths.description;
+  if (start + lengths.executable !== fileBytes) return undefined;
+  const description = parseDescription(format, view.subarray(headerBytes, start));
+  if (description === undefined) return undefined;
+  return {
+    description,
+    start,
+    bytes: lengths.executable,
+    startDigest: () => startDigest(view.subarray(0, start)),
+    digest: view.subarray(digestOffset, headerBytes),
+  };
 }
 
 /**
@@ -100,5 +144,9 @@ function readLengths(
 
 /** SHA-256 of a file without its digest. */
 function computeDigest(bytes: Buffer): Buffer {
-  return createHash("sha256").update(bytes.subarray(0, digestOffset)).update(bytes.subarray(headerBytes)).digest();
+  return startDigest(bytes).digest();
+}
+
+function startDigest(bytes: Buffer): Hash {
+  return createHash("sha256").update(bytes.subarray(0, digestOffset)).update(bytes.subarray(headerBytes));
 }

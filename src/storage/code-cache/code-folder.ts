@@ -5,6 +5,8 @@
 import {
   type Stats,
   closeSync,
+  constants,
+  fstatSync,
   lstatSync,
   mkdirSync,
   openSync,
@@ -19,7 +21,7 @@ import { dirname, join } from "node:path";
 import { InferyardError, getMessage } from "../../contract/errors.ts";
 import { isTrusted, makeOwnFolder, removeIfThere } from "../own-files.ts";
 import { isAbandoned, stagingName, sweepAbandoned } from "../staging.ts";
-import { type CodeFormat, type StoredCode, decodeCode, encodeCode, headBytes, readDescription } from "./code-file.ts";
+import { type CodeFormat, type StoredCode, decodeCode, encodeHead, headBytes, readDescription, readHead } from "./code-file.ts";
 
 /** A file of the folder. */
 export interface CodeFileStatus {
@@ -44,6 +46,14 @@ export interface CodeFolderSettings {
   readonly maxBytes: number;
   /** Name of the setting that is 0, for `problem`. */
   readonly setting: string;
+}
+
+/** How code is loaded in parts. */
+export interface PartsLoader<Description, Result> {
+  load(code: Pick<StoredCode<Description>, "description">, read: (target: Uint8Array) => void): Result;
+  discard(result: Result): void;
+  /** Default: nobody is told. */
+  refused?(reason: string): void;
 }
 
 /** Compiled code that this user's processes share. No method throws if the folder or its files are damaged. */
@@ -104,6 +114,54 @@ export class CodeFolder<Description> {
     }
   }
 
+  /**
+   * As `load`, for large code, which `load` reads where it needs it: `read` fills `target` with the next bytes of the executable. The digest is checked when all of it is
+   * read; until then nothing may be trusted. What `load` returned is given to `discard` where the digest is wrong or bytes are left. `refused` is told why a file that is there was
+   * not used, as a clause. Nothing marks the file while it is read.
+   */
+  loadParts<Result>(key: string, { load, discard, refused }: PartsLoader<Description, Result>): Result | undefined {
+    if (this.#problem !== undefined) return undefined;
+    const path = this.#getPath(key);
+    let file: number | undefined;
+    try {
+      file = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
+    } catch {
+      return undefined;
+    }
+    try {
+      const result = this.#loadOpen(file, key, { load, discard });
+      markUsed(path);
+      return result;
+    } catch (error) {
+      if (error instanceof InferyardError && error.code === "OUT_OF_MEMORY") throw error;
+      this.remove(key);
+      refused?.(getMessage(error));
+      return undefined;
+    } finally {
+      closeSync(file);
+    }
+  }
+
+  #loadOpen<Result>(file: number, key: string, { load, discard }: PartsLoader<Description, Result>): Result {
+    const status = fstatSync(file);
+    if (!isTrustedFile(status)) throw new Error("other users could have written the file");
+    const first = new Uint8Array(Math.min(headBytes, status.size));
+    readFully(file, first, 0);
+    const head = readHead(this.#format, first, { key, fileBytes: status.size });
+    if (head === undefined) throw new Error("the file is damaged");
+    const hash = head.startDigest();
+    let done = 0;
+    const result = load(head, (target) => {
+      if (done + target.length > head.bytes) throw new RangeError("the file ends early");
+      readFully(file, target, head.start + done);
+      hash.update(target);
+      done += target.length;
+    });
+    if (done === head.bytes && hash.digest().equals(head.digest)) return result;
+    discard(result);
+    throw new Error("the file is damaged");
+  }
+
   #read(key: string): StoredCode<Description> | undefined {
     const path = this.#getPath(key);
     let bytes: Uint8Array;
@@ -123,22 +181,33 @@ export class CodeFolder<Description> {
   }
 
   /** Keeps code, and removes the least recently used ones above the maximum of bytes. */
-  write(code: StoredCode<Description>): void {
-    if (this.#problem !== undefined) return;
-    const bytes = encodeCode(this.#format, code);
-    if (bytes.length > this.#maxBytes) return;
+  write({ executable, ...code }: StoredCode<Description>): void {
+    this.writeParts(code, [executable]);
+  }
+
+  /** As `write`, for an executable that consists of these parts. Returns whether it is kept. */
+  writeParts(code: Pick<StoredCode<Description>, "key" | "description">, executable: readonly Uint8Array[]): boolean {
+    if (this.#problem !== undefined) return false;
+    const parts = [encodeHead(this.#format, code, executable), ...executable];
+    if (parts.reduce((sum, { length }) => sum + length, 0) > this.#maxBytes) return false;
     const path = this.#getPath(code.key);
     const temporary = `${path}${stagingName("writing")}`;
     try {
       // Not flushed: after a loss of power the digest tells a damaged file.
-      writeFileSync(temporary, bytes, { flag: "wx", mode: 0o600 });
+      const file = openSync(temporary, "wx", 0o600);
+      try {
+        for (const part of parts) writeFileSync(file, part);
+      } finally {
+        closeSync(file);
+      }
       renameSync(temporary, path);
     } catch (error) {
       removeIfThere(temporary);
       this.#problem = getMessage(error);
-      return;
+      return false;
     }
     this.#removeAbove(this.#maxBytes);
+    return true;
   }
 
   /** Removes the code with this key. Returns whether it is gone. */
@@ -189,6 +258,15 @@ function prepare(path: string): string | undefined {
     return isTrusted(status) ? undefined : `${path} belongs to another user or can be written by others`;
   } catch (error) {
     return getMessage(error);
+  }
+}
+
+/** Fills `target` with the bytes of a file from `position` on. */
+function readFully(file: number, target: Uint8Array, position: number): void {
+  for (let done = 0; done < target.length;) {
+    const bytes = readSync(file, target, done, target.length - done, position + done);
+    if (bytes === 0) throw new RangeError("the file ends early");
+    done += bytes;
   }
 }
 

@@ -112,6 +112,13 @@ export function commandRows(folder: string): Readonly<Record<string, CommandRows
     ...generatingRows(file),
     ...mediaRows(file),
     serve: serverRows(file),
+    health: {
+      on: ["--port", "1"],
+      flags: {
+        "--address": { value: ["127.0.0.9"], refused: /127\.0\.0\.9:1\// },
+        "--port": { on: ["--address", "127.0.0.9"], value: ["1"], refused: /127\.0\.0\.9:1\// },
+      },
+    },
     run: {
       on: ["m", "--input", "x=[1]"],
       flags: {
@@ -259,6 +266,15 @@ export function commandRows(folder: string): Readonly<Record<string, CommandRows
         "--passes": sets(["1"], { passes: 1 }),
       },
     },
+    build: {
+      on: ["program.mjs", "--backends", "native"],
+      flags: {
+        "--backends": sets(["cpu,openmp"], {
+          backends: { included: ["native", "blas"], left: ["xla", "cuda", "onnx", "llamacpp", "wasm", "library"], notes: [] },
+        }),
+        "--out": sets(["bundle"], { out: "bundle" }),
+      },
+    },
     pack: {
       on: ["folder"],
       flags: {
@@ -272,6 +288,18 @@ export function commandRows(folder: string): Readonly<Record<string, CommandRows
       flags: {
         "--to": sets(["q4_0"], { to: "q4_0" }),
         "--out": sets(["second.gguf"], { output: "second.gguf" }),
+        "--replace": sets([], { replace: true }),
+      },
+    },
+    optimize: {
+      on: ["model.onnx"],
+      flags: {
+        "--backend": sets(["blas"], { backend: "blas" }),
+        "--budget": sets(["5s"], { budget: "5s" }),
+        "--size": sets(["batch=4", "--size", "tokens=16"], { sizes: { batch: 4, tokens: 16 } }),
+        "--max-memory": sets(["1KB"], { maxMemory: 1000 }),
+        "--fresh": sets([], { fresh: true }),
+        "--out": sets(["second.onnx"], { output: "second.onnx" }),
         "--replace": sets([], { replace: true }),
       },
     },

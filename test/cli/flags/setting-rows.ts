@@ -45,6 +45,8 @@ export const settingRows: Readonly<Record<Exclude<SettingName, "server">, Settin
   tlTiles: { text: "3200x8640=160/96/32", value: ["3200x8640=160/96/32"] },
   adapters: { text: "a.gguf=0.5", value: [{ path: "a.gguf", scale: 0.5 }] },
   replicas: { text: "3", value: 3 },
+  placement: same("pool"),
+  ranks: { text: "3", value: 3 },
   maxMemory: same("2GB"),
   maxDeviceMemory: { value: { "cuda:0": 8e9 } },
   maxLoadedModels: { text: "3", value: 3 },

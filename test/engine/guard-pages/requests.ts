@@ -206,7 +206,7 @@ function randomWindow(random: Random, maxSize: number, maxStride: readonly [numb
     const pad = (): number => (random.boolean() ? 0 : random.integer(0, 3));
     const window: KernelWindow = {
       input: [random.size(14), random.size(random.pick([40, 90]))],
-      size: [random.size(maxSize), random.size(maxSize)],
+      size: [random.size(maxSize), random.size(random.next() < 0.1 ? 70 : maxSize)],
       strides: [random.integer(1, maxStride[0]), random.integer(1, maxStride[1])],
       dilations: [random.pick([1, 1, 2]), random.pick([1, 1, 2, 3])],
       pads: [pad(), pad(), pad(), pad()],
@@ -311,7 +311,7 @@ function randomStrides(random: Random, shape: readonly number[]): readonly numbe
 function randomNorm(random: Random): GuardedRequest {
   const [rows, columns] = [random.size(30), random.size(600)];
   return {
-    kernel: norm({ rows, columns, epsilon: 1e-5, gamma: random.boolean(), beta: random.boolean() }),
+    kernel: norm({ rows, columns, epsilon: 1e-5, gamma: random.boolean(), beta: random.boolean(), isCentred: random.boolean() }),
     operands: floats({ x: rows * columns, gamma: columns, beta: columns, y: rows * columns }),
     outputs: ["y"],
   };

@@ -24,7 +24,7 @@ export function bindMachineKernels(addon: LoaderAddon): BindMachineKernel {
     const call = addon.bind(BigUint64Array.of(kernel.address), frame);
     let bytes: Uint8Array = new Uint8Array(0);
     const [from, to, first] = [callFrame.from / word, callFrame.to / word, callFrame.operands / word];
-    return (...operands) => {
+    const withArray = (operands: readonly number[]): number => {
       // Empty at the first call, and after the memory has grown: growing detaches the buffer, and may move the memory. A shared memory never moves.
       if (bytes.length === 0) {
         bytes = new Uint8Array(memory.buffer);
@@ -37,5 +37,6 @@ export function bindMachineKernels(addon: LoaderAddon): BindMachineKernel {
       call();
       return 0;
     };
+    return Object.assign((...operands: number[]) => withArray(operands), { withArray });
   };
 }

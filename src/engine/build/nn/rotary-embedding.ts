@@ -62,19 +62,33 @@ export function applyRotaryEmbedding(ops: TensorOps, x: Value, cosines: Value, s
   const [, , pairs] = dimensions(cosines, 3);
   const rotatedSize = pairs * 2;
   if (rotatedSize > size) throw new Error(`the rotary dimension ${rotatedSize} exceeds the head size ${size}`);
-  const perHead = (angles: Value): Value => ops.reshape(angles, [dimensions(angles, 3)[0], 1, length, pairs]);
-  const [cosine, sine] = [perHead(cosines), perHead(sines)];
   const input = rotatedSize === size ? x : ops.slice(x, 3, 0, rotatedSize);
-  const paired = ops.reshape(input, interleaved ? [batch, heads, length, pairs, 2] : [batch, heads, length, 2, pairs]);
   const axis = interleaved ? 4 : 3;
-  const half = (index: number): Value => ops.reshape(ops.slice(paired, axis, index, 1), [batch, heads, length, pairs]);
-  const [first, second] = [half(0), half(1)];
-  const real = ops.binary("sub", ops.binary("mul", first, cosine), ops.binary("mul", second, sine));
-  const imaginary = ops.binary("add", ops.binary("mul", first, sine), ops.binary("mul", second, cosine));
-  const unsqueezed = [real, imaginary].map((part) =>
-    ops.reshape(part, interleaved ? [batch, heads, length, pairs, 1] : [batch, heads, length, 1, pairs]),
+  const paired = (pairAxis: 1 | 2, [outer, rows]: readonly [number, number]): readonly number[] =>
+    interleaved ? [outer, rows, length, pairs, pairAxis] : [outer, rows, length, pairAxis, pairs];
+  // x * cos + swapped * (-sin, sin): of each pair the elements change places in one copy. The factors are the same for all heads and layers.
+  const perPair = (first: Value, second: Value): Value => {
+    const parts = [first, second].map((angles) => ops.reshape(angles, paired(1, [dimensions(angles, 3)[0], 1])));
+    return ops.reshape(ops.add({ kind: "concat", axis }, ...parts), [dimensions(first, 3)[0], 1, length, rotatedSize]);
+  };
+  const pairsOf = paired(2, [batch, heads]);
+  const swapped = ops.reshape(
+    ops.add(
+      {
+        kind: "slice",
+        starts: pairsOf.map((_, each) => (each === axis ? 1 : 0)),
+        steps: pairsOf.map((_, each) => (each === axis ? -1 : 1)),
+        sizes: pairsOf,
+      },
+      ops.reshape(input, pairsOf),
+    ),
+    input.type.shape,
   );
-  const rotated = ops.reshape(ops.add({ kind: "concat", axis }, ...unsqueezed), input.type.shape);
+  const rotated = ops.binary(
+    "add",
+    ops.binary("mul", input, perPair(cosines, cosines)),
+    ops.binary("mul", swapped, perPair(ops.unary("neg", sines), sines)),
+  );
   if (rotatedSize === size) return rotated;
   return ops.add({ kind: "concat", axis: 3 }, rotated, ops.slice(x, 3, rotatedSize, size - rotatedSize));
 }

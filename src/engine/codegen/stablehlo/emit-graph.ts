@@ -16,7 +16,7 @@ import { momentSums } from "./moments.ts";
 import { emitConcat, emitExpand, emitPad, emitReshape, emitSlice, emitTranspose } from "./movement.ts";
 import { emitConvolution, emitConvolutionTranspose, emitFusedMatmul, emitLinear, emitMatmul } from "./products.ts";
 import { emitIntegerLinear, emitIntegerMatmul, emitQuantizationRange, emitQuantize, emitSubtractZeroPoint } from "./quantized.ts";
-import { emitArg, emitCumulative, emitLayerNorm, emitReduce, emitSoftmax, emitTopK } from "./reductions.ts";
+import { emitArg, emitCumulative, emitNorm, emitReduce, emitSoftmax, emitTopK } from "./reductions.ts";
 import { emitAveragePool, emitMaxPool } from "./windows.ts";
 
 /**
@@ -77,7 +77,8 @@ const statements: { readonly [Kind in OperationKind]: Statement<Kind> } = {
   expand: emitExpand,
   "top-k": emitTopK,
   softmax: emitSoftmax,
-  "layer-norm": emitLayerNorm,
+  "layer-norm": emitNorm,
+  "rms-norm": emitNorm,
   gelu: emitGelu,
   linear: emitLinear,
   "quantization-range": emitQuantizationRange,

@@ -155,9 +155,9 @@ export function emitSoftmax(
 }
 
 /** Lowers `layer-norm` to StableHLO: inputs x, and optionally scale and shift. */
-export function emitLayerNorm(
+export function emitNorm(
   hlo: HloFunction,
-  { axis, epsilon }: OperationOf<"layer-norm">,
+  { kind, axis, epsilon }: OperationOf<"layer-norm" | "rms-norm">,
   [x, scale, shift]: readonly HloValue[],
 ): HloValue {
   return widenedOperand(hlo, required(x, "the operand"), (wide) => {
@@ -167,7 +167,7 @@ export function emitLayerNorm(
     const count = hlo.scalar(dataType, elementCount(shape.slice(axis)));
     const mean = (values: HloValue): HloValue =>
       hlo.reshape(hlo.binary("stablehlo.divide", reduceAxes(hlo, "sum", values, axes), count), kept);
-    const centred = hlo.binary("stablehlo.subtract", wide, mean(wide));
+    const centred = kind === "layer-norm" ? hlo.binary("stablehlo.subtract", wide, mean(wide)) : wide;
     const variance = mean(hlo.binary("stablehlo.multiply", centred, centred));
     const deviation = hlo.unary("stablehlo.sqrt", hlo.binary("stablehlo.add", variance, hlo.scalar(dataType, epsilon)));
     let result = hlo.binary("stablehlo.divide", centred, deviation);

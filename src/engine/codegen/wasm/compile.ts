@@ -14,6 +14,8 @@ export type KernelFunctions = ReadonlyMap<string, CompiledKernel>;
 export interface CompiledKernels {
   /** The compiled module. Can be posted to workers that hold the same memory, which call `instantiateKernels`. */
   readonly module: WasmModule;
+  /** The binary of the module. Default: it is not known, since another thread compiled it. */
+  readonly binary?: Uint8Array<ArrayBuffer>;
   readonly functions: KernelFunctions;
   /** Kernels of machine code that take the place of functions of the module, and the module that binds them on other threads. Default: none. */
   readonly machineCode?: { readonly module: string; readonly kernels: readonly InstalledKernel[] };
@@ -32,8 +34,9 @@ export function assembleKernels(
 
 /** Compiles kernels synchronously on the calling thread and instantiates them over `memory`. A few dozen kernels take milliseconds. */
 export function compileKernels(kernels: readonly Kernel[], memory: WasmMemory, features: WasmFeatures): CompiledKernels {
-  const module = new (wasmHost().Module)(assembleKernels(kernels, { features, shared: isShared(memory) }));
-  return { module, functions: instantiateKernels(module, memory) };
+  const binary = assembleKernels(kernels, { features, shared: isShared(memory) });
+  const module = new (wasmHost().Module)(binary);
+  return { module, binary, functions: instantiateKernels(module, memory) };
 }
 
 /** Instantiates a module over `memory` and returns its kernel functions by key. The module may have been compiled on another thread. */

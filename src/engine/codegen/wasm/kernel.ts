@@ -32,8 +32,10 @@ export interface Kernel {
   readonly parameters: readonly string[];
   /** Number of independent pieces of the call. */
   readonly pieces: number;
-  /** Rough estimate of the nanoseconds that one piece takes on one thread; decides whether a call is divided among threads. */
+  /** Rough estimate of the nanoseconds that one piece takes on one thread: calls of one key whose sizes differ are compared by it. */
   readonly pieceNanoseconds: number;
+  /** Number of neighbouring pieces that take less time computed together than one by one. Threads take a multiple of it where there are enough. */
+  readonly tilePieces: number;
   /** Bytes of scratch memory that each concurrent call needs; its offset is the last parameter, `scratch`. 0 when none is needed. */
   readonly scratchBytes: number;
   /**
@@ -64,13 +66,24 @@ export function kernelCall({
   parameters,
   pieces,
   pieceNanoseconds,
+  tilePieces,
   scratchBytes,
-}: Kernel): KernelCall {
-  return { key, family, dynamicSizes, parameters, pieces, pieceNanoseconds, scratchBytes };
+}: KernelCall): KernelCall {
+  return { key, family, dynamicSizes, parameters, pieces, pieceNanoseconds, tilePieces, scratchBytes };
 }
 
 /** A compiled kernel. Arguments: the dynamic sizes, the byte offsets named by `parameters`, then the first piece and the end (exclusive) of the range. */
-export type CompiledKernel = (...countsOffsetsAndRange: number[]) => KernelStatus;
+export interface CompiledKernel {
+  (...countsOffsetsAndRange: number[]): KernelStatus;
+  /** Calls it with the arguments in an array, which it does not keep, in less time. Default: there is only the function. */
+  readonly withArray?: (countsOffsetsAndRange: readonly number[]) => KernelStatus;
+}
+
+/** Calls a kernel with the arguments in an array. */
+export function callKernel(kernel: CompiledKernel, countsOffsetsAndRange: readonly number[]): KernelStatus {
+  const { withArray } = kernel;
+  return withArray === undefined ? kernel(...countsOffsetsAndRange) : withArray(countsOffsetsAndRange);
+}
 
 interface KernelDefinition<Always extends string, Optional extends string, Count extends string> {
   readonly family: string;
@@ -84,6 +97,8 @@ interface KernelDefinition<Always extends string, Optional extends string, Count
   readonly outputs: readonly Always[];
   readonly pieces: number;
   readonly pieceNanoseconds: number;
+  /** See `Kernel.tilePieces`. Default: 1. */
+  readonly tilePieces?: number;
   readonly scratchBytes?: number;
   /** See `Kernel.machine`. Default: there is no machine code. */
   readonly machine?: MachineRequest | undefined;
@@ -106,7 +121,7 @@ export function defineKernel<
   const Optional extends string = never,
   const Count extends string = never,
 >(definition: KernelDefinition<Always, Optional, Count>): Kernel {
-  const { family, pieces, pieceNanoseconds, scratchBytes = 0, machine } = definition;
+  const { family, pieces, pieceNanoseconds, tilePieces = 1, scratchBytes = 0, machine } = definition;
   const optional = Object.entries<boolean>(definition.optional ?? {}).flatMap(([name, wanted]) => (wanted ? [name] : []));
   const counts = Object.entries<number>(definition.dynamicSizes ?? {});
   const parameters = [...definition.inputs, ...optional, ...definition.outputs, ...(scratchBytes > 0 ? ["scratch"] : [])];
@@ -118,6 +133,7 @@ export function defineKernel<
     parameters,
     pieces,
     pieceNanoseconds,
+    tilePieces,
     scratchBytes,
     ...omitUndefined({ machine }),
     emit(f) {

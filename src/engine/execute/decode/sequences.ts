@@ -42,7 +42,7 @@ interface Progress {
   /** Tokens of the sequence before the step. */
   readonly before: number;
   /** [step.logits, vocabulary] */
-  readonly logits: Float32Array;
+  logits: Float32Array;
 }
 
 /** A sequence that is cut moves to a smaller cache where its own has at least this many times the capacity. */
@@ -125,7 +125,8 @@ export class Sequences {
       const all = steps.map((step): Progress => {
         const sequence = this.#sequences.get(step.sequence);
         this.#checkLength(sequence.length + step.tokens.length);
-        return { step, sequence, before: sequence.length, logits: new Float32Array(step.logits * this.vocabulary) };
+        const logits = new Float32Array(step.tokens.length === 1 ? 0 : step.logits * this.vocabulary);
+        return { step, sequence, before: sequence.length, logits };
       });
       try {
         const isSingle = ({ step }: Progress): boolean => step.tokens.length === 1;
@@ -234,8 +235,8 @@ export class Sequences {
         const rows = now.map(({ row }) => row);
         const given = await this.#decoder.run({ rows, size: 1, logits: 1, signal });
         for (const [index, { progress }] of now.entries()) {
-          if (progress.step.logits === 1)
-            progress.logits.set(given.subarray(index * this.vocabulary, (index + 1) * this.vocabulary));
+          const own = (): Float32Array => given.subarray(index * this.vocabulary, (index + 1) * this.vocabulary);
+          if (progress.step.logits === 1) progress.logits = now.length === 1 ? own() : own().slice();
           this.#extend(progress.sequence, progress.sequence.length + 1);
         }
         next += now.length;

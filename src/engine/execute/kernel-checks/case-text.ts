@@ -81,6 +81,7 @@ function defaultAttributes({ length: rank }: readonly number[]): Defaults {
     softmax: { logarithm: false },
     "top-k": { largest: true },
     "layer-norm": { epsilon: 1e-5 },
+    "rms-norm": { epsilon: 1e-5 },
     linear: epilogue,
     "fused-matmul": { a: axes, b: axes, result: axes, alpha: 1 },
   };

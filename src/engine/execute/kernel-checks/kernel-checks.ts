@@ -7,7 +7,7 @@ import { InferyardError, getMessage } from "../../../contract/errors.ts";
 import type { compileKernels, WasmFeatures } from "../../codegen/wasm/index.ts";
 import { withoutOptimizer } from "../../codegen/wasm/v8-flags.ts";
 import type { MachineCode } from "../../codegen/x64/index.ts";
-import type { KernelFunction } from "../../lower/kernel-functions.ts";
+import { type KernelFunction, familyOf } from "../../lower/kernel-functions.ts";
 import type { BlockFormat } from "../../../formats/gguf/blocks/block-format.ts";
 import { findDecoderProblem, wrongBuild } from "../../../formats/answers/decoder-answers.ts";
 import { InterpreterAnswers, interpretedNames } from "../interpreter-checks/known-answers.ts";
@@ -20,7 +20,7 @@ import { elementwiseFunctions } from "./elementwise-functions.ts";
 import type { CheckCase } from "./case-builder.ts";
 import { knownAnswerCases } from "./known-answer-cases.ts";
 import { casesOfFamily, checkedFamilies, elementwiseCases, type MadeCases, sampleFamilies } from "./check-cases.ts";
-import { MachineChecks, isMachineName } from "./machine-checks.ts";
+import { MachineChecks, describeChecks, functionOf, isMachineName } from "./machine-checks.ts";
 import type { PassedChecks } from "./passed-checks.ts";
 import { runCases } from "./run-cases.ts";
 
@@ -66,6 +66,8 @@ export class KernelChecks {
   readonly #passed: PassedChecks | undefined;
   /** Functions that passed in an earlier process and were not checked in this one. */
   readonly #remembered: Set<string>;
+  /** Those of them that passed as machine code. */
+  readonly #rememberedMachine: ReadonlySet<string>;
   /** Functions that passed in this process and that `#passed` was not told of. */
   #news: string[] = [];
   readonly #machineChecks: MachineChecks;
@@ -87,6 +89,7 @@ export class KernelChecks {
     const names = passed?.names ?? [];
     this.#machineChecks = new MachineChecks(names);
     this.#remembered = new Set(names.filter((name) => !name.startsWith(interpreterPrefix) && !isMachineName(name)));
+    this.#rememberedMachine = new Set(names.filter(isMachineName).map(functionOf));
     for (const name of this.#remembered) this.#results.set(name, undefined);
     for (const name of names)
       if (name.startsWith(interpreterPrefix)) this.#operations.set(name.slice(interpreterPrefix.length), undefined);
@@ -224,10 +227,22 @@ export class KernelChecks {
    * with the interpreter (9 remembered from 2026-11-26)".
    */
   describe(names: readonly string[]): string {
-    const remembered = names.filter((name) => this.#remembered.has(name)).length;
-    const since = this.#passed?.since?.slice(0, "2026-11-26".length);
-    const note = remembered === 0 || since === undefined ? "" : ` (${remembered} remembered from ${since})`;
-    return `${names.length} functions of generated code agree with the interpreter${note}`;
+    const remembered = names.filter((name) => this.#remembered.has(name) || this.#rememberedMachine.has(name)).length;
+    return describeChecks(names.length, remembered, this.#passed?.since);
+  }
+
+  /**
+   * Names of functions in the record of passed checks: as WebAssembly, as machine code of a level, or both. Undefined where one is not recorded, as those that multiply
+   * quantized weights.
+   */
+  recordedNames(functions: readonly KernelFunction[], level: X64Level | undefined): readonly string[] | undefined {
+    const recorded = functions.map(({ name, blocks }): readonly string[] => {
+      if (blocks !== undefined) return [];
+      const isRight = this.#results.has(name) && !this.hasFailed(name);
+      const isMachineCode = level !== undefined && this.#machineChecks.has(name, level);
+      return [...(isRight ? [name] : []), ...(isMachineCode ? [MachineChecks.getName(name, level)] : [])];
+    });
+    return recorded.every(({ length }) => length > 0) ? recorded.flat() : undefined;
   }
 
   /** Names of the functions that are right: checked in this process, or remembered. */
@@ -346,11 +361,6 @@ export class KernelChecks {
       return cases.flatMap((each) => this.#run([each], machineCode, machineFamily));
     }
   }
-}
-
-function familyOf(name: string): string {
-  const [family = name] = name.split(" ");
-  return family;
 }
 
 function hasQuantizedWeights({ nodes }: CheckCase): boolean {

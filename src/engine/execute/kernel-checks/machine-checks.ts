@@ -9,6 +9,18 @@ export function isMachineName(name: string): boolean {
   return name.startsWith(prefix);
 }
 
+/** The function that a name in the record of passed checks is about, whether as WebAssembly or as machine code of any level. */
+export function functionOf(name: string): string {
+  return isMachineName(name) ? name.slice(name.indexOf(": ") + 2) : name;
+}
+
+/** A sentence on functions that are right, of which some were found right by an earlier process. `since`: time of the first of these, ISO 8601. */
+export function describeChecks(count: number, remembered: number, since: string | undefined): string {
+  const note =
+    remembered === 0 || since === undefined ? "" : ` (${remembered} remembered from ${since.slice(0, "2026-11-26".length)})`;
+  return `${count} functions of generated code agree with the interpreter${note}`;
+}
+
 /** Results by level of the processor and name of the function. */
 export class MachineChecks {
   /** undefined when the function is right, otherwise what is wrong. */

@@ -5,6 +5,7 @@ import { elementCount, type TensorMap } from "../../../contract/tensor.ts";
 import { compileKernels, kernelFunction, type WasmFeatures } from "../../codegen/wasm/index.ts";
 import { type MachineCode, generateMachineKernels, withMachineCode } from "../../codegen/x64/index.ts";
 import { evaluateNode } from "../../interpret/evaluate.ts";
+import { evaluateStep } from "../evaluate-step.ts";
 import type { Graph, NamedValue, Value } from "../../ir/graph.ts";
 import { getElements, type Literal } from "../../ir/literal.ts";
 import { EngineMemory } from "../../memory/engine-memory.ts";
@@ -89,7 +90,9 @@ function runAccepted(cases: readonly CheckCase[], options: RunCasesOptions): rea
     const { plan, inputs } = planCases(cases, options, arena);
     const called = plan.kernels.filter(({ family }) => machineFamily === undefined || family === machineFamily);
     const machineKernels = generateMachineKernels(called, machineCode);
-    const compiled = compile(plan.kernels, memory.memory, features);
+    const replaced = new Set(machineKernels.map(({ key }) => key));
+    const others = plan.kernels.filter(({ key }) => !replaced.has(key));
+    const compiled = compile(others, memory.memory, features);
     const { functions } = withMachineCode(compiled, machineKernels, memory.memory, machineCode);
     const scratch = new GuardedScratch(memory, plan.kernels);
     const run: RunKernel = (kernel, given) => {
@@ -107,7 +110,7 @@ function runAccepted(cases: readonly CheckCase[], options: RunCasesOptions): rea
     for (const [index, each] of cases.entries()) known?.set(each, at(expected, index));
     const weights = plan.weights.filter(({ unpack }) => unpack !== undefined);
     const constants = new Map(weights.map(({ source }) => [source, getElements(source)]));
-    const executable = new Executable(plan, memory, run);
+    const executable = new Executable(plan, memory, run, { evaluate: evaluateStep });
     const literals = new Map(cases.flatMap((each) => [...each.inputs]));
     arena.fill();
     executable.writeInputs(
@@ -214,7 +217,8 @@ function difference(
   { tolerance, magnitudes }: Pick<CheckCase, "tolerance" | "magnitudes">,
 ): string | undefined {
   const [a, b] = [getElements(computed), getElements(right)];
-  for (let index = 0; index < elementCount(right.shape); index += 1) {
+  const count = elementCount(right.shape);
+  for (let index = 0; index < count; index += 1) {
     if (agree(a[index], b[index], tolerance, magnitudes?.[index])) continue;
     return `element ${index} of ${computed.dataType}[${right.shape.join(",")}] is ${String(a[index])}, and ${String(b[index])} is right`;
   }

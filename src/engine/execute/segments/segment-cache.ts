@@ -1,18 +1,24 @@
 /** A cache of the segments of a model, including segments of loop bodies. */
 import type { Segment } from "./segment.ts";
 
-/** Upper bound on segments; the least recently used is evicted first. */
-const maxSegments = 64;
+/**
+ * Upper bound on segments; the least recently used is evicted first. A loop whose body depends on its counter has several segments for each iteration,
+ * and decoders written as such loops make hundreds of iterations.
+ */
+const maxSegments = 4096;
+/** Upper bound on the bytes of all segments while there are more than a few. */
+const [fewSegments, maxBytesOfMany] = [64, 2 ** 27];
 
 /** A cache of segments with least-recently-used eviction. */
 export class SegmentCache {
-  readonly #maxTracedBytes: number;
+  readonly #maxBytes: number;
+  #heldBytes = 0;
   /** The map and the key under which each segment is registered, ordered from the least to the most recently used segment. */
   readonly #entries = new Map<Segment, { readonly among: Map<string, Segment>; readonly key: string }>();
 
-  /** `maxTracedBytes`: bytes that the traces of all cached segments may hold together. */
-  constructor(maxTracedBytes: number) {
-    this.#maxTracedBytes = maxTracedBytes;
+  /** `maxBytes`: bytes that the traces and executables of all cached segments may hold together. */
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
   }
 
   /** Bytes that all cached segments hold outside of engine memory. */
@@ -35,15 +41,14 @@ export class SegmentCache {
    * that is not enough.
    */
   insert(segment: Segment, among: Map<string, Segment>, key: string): boolean {
-    while (
-      this.#entries.size >= maxSegments ||
-      (this.#entries.size > 0 && this.#tracedBytes + segment.tracedBytes > this.#maxTracedBytes)
-    ) {
-      const oldest = [...this.#entries.keys()].find((each) => each.isLeaf && each.lastRun !== segment.lastRun);
+    const bytes = getHeldBytes(segment);
+    while (this.#isFull(bytes)) {
+      const oldest = this.#findOldestLeaf(segment.lastRun);
       if (oldest === undefined) return false;
       this.evict(oldest);
     }
     this.#entries.set(segment, { among, key });
+    this.#heldBytes += bytes;
     among.set(key, segment);
     return true;
   }
@@ -61,13 +66,23 @@ export class SegmentCache {
   evict(segment: Segment): void {
     for (const each of [...segment.successors.values(), ...(segment.loopBody?.firstSegments ?? [])]) this.evict(each);
     const place = this.#entries.get(segment);
-    this.#entries.delete(segment);
-    place?.among.delete(place.key);
+    if (place !== undefined) {
+      this.#entries.delete(segment);
+      this.#heldBytes -= getHeldBytes(segment);
+      place.among.delete(place.key);
+    }
     segment.dispose();
   }
 
-  get #tracedBytes(): number {
-    return [...this.#entries.keys()].reduce((sum, { tracedBytes }) => sum + tracedBytes, 0);
+  #isFull(bytesToAdd: number): boolean {
+    const { size } = this.#entries;
+    const maxBytes = size < fewSegments ? this.#maxBytes : Math.min(this.#maxBytes, maxBytesOfMany);
+    return size >= maxSegments || (size > 0 && this.#heldBytes + bytesToAdd > maxBytes);
+  }
+
+  #findOldestLeaf(currentRun: number): Segment | undefined {
+    for (const each of this.#entries.keys()) if (each.isLeaf && each.lastRun !== currentRun) return each;
+    return undefined;
   }
 
   /** Whether the segment is cached. */
@@ -79,4 +94,8 @@ export class SegmentCache {
   clear(): void {
     for (const segment of this.#entries.keys()) this.evict(segment);
   }
+}
+
+function getHeldBytes({ tracedBytes, bytes }: Segment): number {
+  return tracedBytes + bytes;
 }

@@ -61,6 +61,11 @@ export class Segment implements ExecutedSegment {
     this.steps = this.#executable?.steps ?? { all, interpreted: all };
   }
 
+  /** The compiled graph; undefined if the segment is interpreted. */
+  get executable(): CompiledGraph | undefined {
+    return this.#executable;
+  }
+
   /** Whether the segment is compiled. */
   get hasExecutable(): boolean {
     return this.#executable !== undefined;

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { InferenceSession, Tensor as OrtTensor } from "onnxruntime-node";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { withSuppression } from "../../../../test/engine/fixtures/detector.ts";
 import { float32, GraphWriter, int64, randomStages } from "../../../../test/engine/fixtures/random-stages.ts";
 import { features } from "../../../../test/engine/kernel-memory.ts";
@@ -14,6 +14,7 @@ import { type Literal, zeroLiteral } from "../../ir/literal.ts";
 import type { OnnxAttribute, OnnxModel } from "../../onnx/onnx-model.ts";
 import { readOnnxModel } from "../../onnx/read-model.ts";
 import { Builder } from "../../build/builder.ts";
+import { TraceBudget } from "../../build/trace-budget.ts";
 import type { GraphSource } from "../../build/graph-source.ts";
 import { onnxSource, traceModel } from "../../onnx/trace-model.ts";
 import { isTensor } from "../../build/traced-value.ts";
@@ -116,6 +117,26 @@ describe("a model whose shapes depend on values", () => {
     expect(await engine.run({ x })).toEqual(first[0]);
   });
 
+  it("traces nothing for a loop whose body depends on its counter and that ran before", async () => {
+    const g = new GraphWriter();
+    const inner = new GraphWriter("inner");
+    const one = inner.constant(int64([1], 1));
+    const start = inner.add("Reshape", ["round", one]);
+    const item = inner.add("Slice", ["carried", start, inner.add("Add", [start, one]), inner.constant(int64([1], 0))]);
+    const body: OnnxAttribute = { kind: "graph", value: inner.graph(["round", "going", "carried"], ["going", "carried", item]) };
+    const first = g.add("Loop", ["n", "", "x"], { body }, 2);
+    const { engine } = load(g.model(["x", "n"], [`${first}.1`]));
+    const inputs = { x: vector(...Array.from({ length: 400 }, (_, index) => index + 1)), n: int64([], 300) as Tensor };
+    const traced = vi.spyOn(TraceBudget.prototype, "countOperation");
+    const results = await engine.run(inputs);
+    expect(Object.values(results)[0]!.data).toEqual(inputs.x.data.slice(0, 300));
+    expect(traced.mock.calls.length).toBeGreaterThan(1000);
+    traced.mockClear();
+    expect(await engine.run(inputs)).toEqual(results);
+    expect(traced).not.toHaveBeenCalled();
+    traced.mockRestore();
+  });
+
   it("keeps no more memory however many answers there are", async () => {
     const g = new GraphWriter();
     const wide = g.constant(neighbours);
@@ -198,7 +219,7 @@ describe("what is asked in the middle", () => {
 
   it("may be more than is kept, and costs no memory then", async () => {
     const model = turnedRows();
-    const { engine } = load(model);
+    const engine = new EngineModel(onnxSource(model), { features, limits: { trace: { bytes: 2 ** 17 } } });
     const x = float32([90, 3], ...Array.from({ length: 270 }, (_, at) => ((at * 7) % 5) - 2)) as Tensor;
     const after: number[] = [];
     for (let round = 0; round < 3; round += 1) {

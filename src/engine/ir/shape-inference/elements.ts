@@ -61,8 +61,8 @@ export function inferSoftmax({ axis }: OperationOf<"softmax">, [x, mask]: Types)
   return [x];
 }
 
-/** Output type of `layer-norm`: the type of x. Throws Error if scale or shift do not broadcast to x. */
-export function inferLayerNorm({ axis }: OperationOf<"layer-norm">, inputs: Types): Types {
+/** Output type of `layer-norm` and of `rms-norm`: the type of x. Throws Error if scale or shift do not broadcast to x. */
+export function inferNorm({ axis }: OperationOf<"layer-norm" | "rms-norm">, inputs: Types): Types {
   const [x, ...others] = inputs;
   if (x === undefined || others.length > 2) throw new Error(`expected the inputs x, scale and shift, got ${inputs.length}`);
   checkAxis(axis, x);

@@ -6,7 +6,7 @@ import {
   inferArg,
   inferBinary,
   inferCumulative,
-  inferLayerNorm,
+  inferNorm,
   inferReduce,
   inferSelect,
   inferSoftmax,
@@ -68,7 +68,8 @@ const rules: Rules = {
   "integer-linear": (_, inputs) => inferIntegerMatmul(inputs, "float32"),
   "fused-matmul": inferFusedMatmul,
   elementwise: (operation, inputs) => inferElementwise(operation, inputs, inferTypes),
-  "layer-norm": inferLayerNorm,
+  "layer-norm": inferNorm,
+  "rms-norm": inferNorm,
   gelu: (_, inputs) => [operands(inputs, "x")[0]],
   call: ({ types }) => types,
 };

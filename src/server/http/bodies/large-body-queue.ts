@@ -1,6 +1,6 @@
 /**
- * Parses large JSON bodies one at a time, each in its own turn of the event loop, followed by a pause of the same length. Other requests thus get
- * at least half of the server's thread, however many large bodies arrive.
+ * Checks and parses large JSON bodies one at a time, each in its own turn of the event loop, followed by a pause of the same length. Other requests thus get
+ * at least half of the server's thread, however many large bodies arrive. A body waits twice: until its bytes are checked, and until its text is parsed.
  */
 import { setImmediate, setTimeout } from "node:timers/promises";
 import { Mutex } from "../../../concurrency/mutex.ts";
@@ -14,10 +14,10 @@ const maxPauseMs = 200;
 export class LargeBodyQueue {
   readonly #mutex = new Mutex();
 
-  /** Waits until a body of this size may be parsed. The caller parses it before it awaits anything else. */
-  async wait(bytes: number): Promise<void> {
-    if (bytes < largeBytes) return;
-    await new Promise<void>((begin) => {
+  /** Waits until a body of this size may be checked or parsed, which the caller does before it awaits anything else. Undefined if it need not wait. */
+  wait(bytes: number): Promise<void> | undefined {
+    if (bytes < largeBytes) return undefined;
+    return new Promise<void>((begin) => {
       void this.#mutex.runExclusive(async () => {
         const started = performance.now();
         begin();

@@ -104,6 +104,18 @@ describe("a body", () => {
     expect(await answer(bounded, "/json", many, headers)).toEqual([413, expect.stringContaining("more than 10 values")]);
   });
 
+  it("in very many pieces is taken, and refused where they are very small", async () => {
+    const inPieces = async (count: number, piece: string): Promise<Response> => {
+      const parts = Array.from({ length: count }, () => new TextEncoder().encode(piece));
+      const body = ReadableStream.from(parts) as ReadableStream<Uint8Array<ArrayBuffer>>;
+      return appWith({}).request("/bytes", { method: "POST", body, duplex: "half" });
+    };
+    expect(await (await inPieces(4096, "a")).text()).toBe("4096");
+    expect(await (await inPieces(20_000, "a".repeat(64))).text()).toBe("1280000");
+    const refused = await inPieces(20_000, "a");
+    expect([refused.status, await refused.text()]).toEqual([413, expect.stringContaining("chunks that are too small")]);
+  });
+
   it("of many pieces is whole, whatever their lengths", async () => {
     const pieces = Array.from({ length: 400 }, (_value, index) => "abcdefghi".repeat((index * 7919) % 1500));
     const whole = JSON.stringify(pieces.join(""));

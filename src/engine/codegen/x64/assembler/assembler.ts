@@ -83,7 +83,7 @@ export class Assembler {
     const [, , , , , , { only, bits: oneWidth, minBits = 128 } = {}] = row;
     const { fields, options } = fieldsOf(row, operands);
     const bits = oneWidth ?? options.bits ?? this.#target.bits;
-    const all = { ...options, bits };
+    const all = options.bits === bits ? options : { ...options, bits };
     const isEvex = needsEvex(row, fields, all) || (only === "vnni" && this.#target.hasEvex);
     if (isEvex && (only === "vex" || !this.#target.hasEvex))
       throw new RangeError(`${name} has no EVEX encoding here, which its operands need`);
@@ -145,7 +145,7 @@ export class Assembler {
       return;
     }
     this.#code.push(0x48 | (registers[to] < 8 ? 0 : 1), 0xb8 | (registers[to] & 7));
-    this.#code.push(...new Uint8Array(BigInt64Array.of(BigInt(value)).buffer));
+    this.#code.append(new Uint8Array(BigInt64Array.of(BigInt(value)).buffer));
   }
 
   /** The address of a memory operand. */
@@ -282,7 +282,7 @@ export class Assembler {
 
   /** Appends the bytes of an instruction that has no method. */
   append(...bytes: readonly number[]): void {
-    this.#code.push(...bytes);
+    this.#code.append(bytes);
   }
 
   /** Returns to the caller, with the upper halves of the vectors cleared, as functions in SSE need it. */
@@ -307,7 +307,7 @@ export class Assembler {
     const base = isConstant ? 0 : registers[operand.base];
     const rex = (bits === 64 ? 0x48 : 0x40) | (field < 8 ? 0 : 4) | (index < 8 ? 0 : 2) | (base < 8 ? 0 : 1);
     if (rex !== 0x40) this.#code.push(rex);
-    this.#code.push(...opcode);
+    this.#code.append(opcode);
     this.#code.modRmMemory(field, operand);
   }
 }

@@ -20,17 +20,37 @@ const constantAlignment = 64;
 
 /** Machine code under construction. */
 export class CodeBuffer {
-  readonly #bytes: number[] = [];
+  #bytes = new Uint8Array(1024);
+  #length = 0;
   readonly #fixups: Fixup[] = [];
   readonly #constants: number[] = [];
   readonly #constantOffsets = new Map<string, number>();
 
   get length(): number {
-    return this.#bytes.length;
+    return this.#length;
   }
 
-  push(...bytes: readonly number[]): void {
-    for (const byte of bytes) this.#bytes.push(byte & 255);
+  /** Appends up to four bytes, of which the low 8 bits are taken. Named parameters instead of a list: it runs several times for each instruction. */
+  push(first: number, second?: number, third?: number, fourth?: number): void {
+    let at = this.#length;
+    if (at + 4 > this.#bytes.length) this.#grow();
+    const bytes = this.#bytes;
+    bytes[at++] = first;
+    if (second !== undefined) bytes[at++] = second;
+    if (third !== undefined) bytes[at++] = third;
+    if (fourth !== undefined) bytes[at++] = fourth;
+    this.#length = at;
+  }
+
+  /** Appends bytes, of which the low 8 bits are taken. */
+  append(bytes: Iterable<number>): void {
+    for (const byte of bytes) this.push(byte);
+  }
+
+  #grow(): void {
+    const longer = new Uint8Array(2 * this.#bytes.length);
+    longer.set(this.#bytes);
+    this.#bytes = longer;
   }
 
   int32(value: number): void {
@@ -93,7 +113,7 @@ export class CodeBuffer {
     const constantsAt = Math.ceil(this.length / constantAlignment) * constantAlignment;
     const size = this.#constants.length === 0 ? this.length : constantsAt + this.#constants.length;
     const code = new Uint8Array(size);
-    code.set(this.#bytes);
+    code.set(this.#bytes.subarray(0, this.#length));
     code.set(this.#constants, constantsAt > size ? size : constantsAt);
     const view = new DataView(code.buffer);
     for (const { position, end, target } of this.#fixups) {
@@ -106,6 +126,6 @@ export class CodeBuffer {
 
   /** The byte at an offset, for tests of encodings. */
   byteAt(offset: number): number {
-    return at(this.#bytes, offset);
+    return at(this.#bytes.subarray(0, this.#length), offset);
   }
 }

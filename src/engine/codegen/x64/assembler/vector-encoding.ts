@@ -60,8 +60,8 @@ export function encodeEvex(
   const upper = typeof operand === "object" && "indices" in operand ? index : second;
   // X extends the number of a register in ModRM.rm by its fifth bit.
   const extendsIndex = typeof operand === "number" ? operand & 16 : index & 8;
+  code.push(0x62);
   code.push(
-    0x62,
     (field & 8 ? 0 : 0x80) | (extendsIndex ? 0 : 0x40) | (base & 8 ? 0 : 0x20) | (field & 16 ? 0 : 0x10) | map,
     (w << 7) | (((second & 15) ^ 15) << 3) | 4 | prefix,
     (zeroing ? 0x80 : 0) | (lengthBits(bits) << 5) | (broadcast ? 0x10 : 0) | (upper & 16 ? 0 : 8) | mask,

@@ -16,8 +16,8 @@ import { emitNextImage } from "./next-image.ts";
 import { PaddedRows } from "./padded-rows.ts";
 import { emitStoredActivation } from "./stored-activation.ts";
 
-/** Larger windows and planes are left to WebAssembly: code is unrolled over a row of the window, and distances between channels are immediates. */
-const maxWindowColumns = 16;
+/** Larger windows and planes are left to WebAssembly: code is written out for a row of the window, and distances between channels are immediates. */
+const maxWindowColumns = 64;
 const maxPlaneBytes = 2 ** 25;
 const maxScratchBytes = 2 ** 28;
 /** Vectors of channels of a block. */

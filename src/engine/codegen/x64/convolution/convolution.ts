@@ -37,8 +37,8 @@ export interface ConvolutionLoops {
 const maxRows = { 16: [24, 12, 8], 8: [12, 6] } as const;
 /** Bytes of a copied patch: a part of the L2 cache. */
 const maxPatchBytes = 384 * 1024;
-/** Larger windows and planes are left to WebAssembly: code is unrolled over a row of the window, and distances between rows are immediates. */
-const maxWindowColumns = 16;
+/** Larger windows and planes are left to WebAssembly: code is written out for a row of the window, and distances between rows are immediates. */
+const maxWindowColumns = 64;
 const maxPlaneBytes = 2 ** 26;
 
 /** Vectors of columns of a tile. */

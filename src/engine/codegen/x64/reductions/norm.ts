@@ -1,4 +1,4 @@
-/** Layer normalization of rows as machine code, in the passes of the WebAssembly kernel `norm`: mean, variance, result. Sums are added in another order. */
+/** Layer normalization and root mean square normalization of rows as machine code, in the passes of the WebAssembly kernel `norm`. Sums are added in another order. */
 import type { X64Level } from "../../../../kernels/simd-levels.ts";
 import { floatBytes } from "../../wasm/kernels/loops/lanes.ts";
 import type { Memory } from "../assembler/operands.ts";
@@ -13,12 +13,14 @@ export interface NormRows {
   readonly epsilon: number;
   readonly gamma: boolean;
   readonly beta: boolean;
+  /** Whether the mean is subtracted first. */
+  readonly isCentred: boolean;
 }
 
 const [mean, factor, sum, x, free] = [0, 1, 2, 3, 4] as const;
 
 /** Generates a function of x, gamma and beta if there are any, y, the first row and the end of the rows. */
-export function machineNorm({ columns, epsilon, gamma, beta }: NormRows, level: X64Level): MachineFunction {
+export function machineNorm({ columns, epsilon, gamma, beta, isCentred }: NormRows, level: X64Level): MachineFunction {
   const unit = new VectorUnit(level);
   const { asm } = unit;
   const frame = new FunctionFrame(asm);
@@ -44,19 +46,21 @@ export function machineNorm({ columns, epsilon, gamma, beta }: NormRows, level: 
   setRowLength(unit);
   const share = asm.floats(1 / columns);
   asm.countDown("rbx", () => {
+    if (isCentred) {
+      asm.clear(sum);
+      forRow(unit, (isTail) => {
+        loadRow(unit, x, inRow("r13"), isTail);
+        asm.vector("vaddps", sum, sum, x);
+      });
+      reduceLanes(unit, "vaddps", sum, free);
+      asm.vector("vbroadcastss", mean, share);
+      asm.vector("vmulps", mean, mean, sum);
+    }
     asm.clear(sum);
     forRow(unit, (isTail) => {
       loadRow(unit, x, inRow("r13"), isTail);
-      asm.vector("vaddps", sum, sum, x);
-    });
-    reduceLanes(unit, "vaddps", sum, free);
-    asm.vector("vbroadcastss", mean, share);
-    asm.vector("vmulps", mean, mean, sum);
-    asm.clear(sum);
-    forRow(unit, (isTail) => {
-      loadRow(unit, x, inRow("r13"), isTail);
-      asm.vector("vsubps", x, x, mean);
-      if (isTail) {
+      if (isCentred) asm.vector("vsubps", x, x, mean);
+      if (isTail && isCentred) {
         asm.clear(free);
         unit.mergeTail(x, x, free);
       }
@@ -71,7 +75,7 @@ export function machineNorm({ columns, epsilon, gamma, beta }: NormRows, level: 
     asm.vector("vdivps", factor, free, factor);
     forRow(unit, (isTail) => {
       loadRow(unit, x, inRow("r13"), isTail);
-      asm.vector("vsubps", x, x, mean);
+      if (isCentred) asm.vector("vsubps", x, x, mean);
       asm.vector("vmulps", x, x, factor);
       if (gamma) {
         loadRow(unit, free, inRow("r10"), isTail);

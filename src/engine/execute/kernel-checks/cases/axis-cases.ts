@@ -52,6 +52,10 @@ norm ~ layer-norm(float32[2,103], float32[103]#2, float32[103]#3) axis=1 epsilon
 norm ~ layer-norm(float32[3,4,5], float32[4,5]#2, float32[4,5]#3) axis=1 epsilon=0.01
 norm ~ layer-norm(float32[3,4,5], float32[5]#2, float32[5]#3) axis=2 epsilon=0.01
 norm ~ layer-norm(float32[2,7]) axis=1
+norm ~ rms-norm(special float32[3,19], float32[19]#2) axis=1
+norm ~ rms-norm(float32[3,64], float32[64]#2) axis=1 epsilon=0.001
+norm ~ rms-norm(float32[2,3,35]) axis=2
+norm ~ rms-norm(float32[4,1], float32[1]#2) axis=1
 declined norm = layer-norm(float64[2,3,4], float64[4]#2) axis=2 epsilon=0.01
 declined norm = layer-norm(float32[2,3,4], float32[3,1]#2) axis=2 epsilon=0.01`;
 

@@ -207,6 +207,25 @@ describe("a batch", () => {
     expect(ids).toEqual(lines.map((_line, index) => `r${index}`));
   });
 
+  it("runs beside one other of its client at most; a client has 64 that have not ended", async () => {
+    const { body: file } = await upload(
+      Array.from({ length: 50 }, (_, index) => request(`r${index}`, { input: `${index}` })).join("\n"),
+    );
+    const made = { input_file_id: file.id, endpoint: "/v1/embeddings", completion_window: "24h" };
+    const answers = await Promise.all(Array.from({ length: 80 }, () => post("/v1/batches", made)));
+    const taken = answers.filter(({ status }) => status === 200);
+    expect(taken.length).toBeLessThanOrEqual(66); // some may have ended meanwhile
+    expect(answers.find(({ status }) => status !== 200)).toMatchObject({ status: 429, body: { error: { code: "queue_full" } } });
+    const { body: listed } = await call("/v1/batches?limit=100");
+    const running = (listed["data"] as readonly Body[]).filter(
+      ({ status }) => status === "in_progress" || status === "finalizing",
+    );
+    expect(running.length).toBeLessThanOrEqual(2);
+    const last = taken.at(-1)!.body;
+    await post(`/v1/batches/${last.id}/cancel`);
+    expect((await ended(last.id)).status).toBe("cancelled"); // it waits for no other
+  });
+
   it("refuses requests that it does not serve", async () => {
     const { body: file } = await upload("{}");
     const made = { input_file_id: file.id, endpoint: "/v1/embeddings", completion_window: "24h" };

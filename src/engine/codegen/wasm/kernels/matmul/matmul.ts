@@ -8,7 +8,7 @@ import { type Kernel, defineKernel } from "../../kernel.ts";
 import { offsetBy } from "../loops/addressing.ts";
 import { floatBytes, indices, laneCount, vectorBytes } from "../loops/lanes.ts";
 import { emitMicroKernel, tileColumns } from "./micro-kernel.ts";
-import { emitTiles, tilingFor, rowSpecialization, type TilePosition, type Tiling } from "./tiling.ts";
+import { emitTiles, getTilePieces, tilingFor, rowSpecialization, type TilePosition, type Tiling } from "./tiling.ts";
 import { emitGemv, gemvPieces, type GemvPanel } from "./gemv.ts";
 import { type Epilogue, storeTile } from "./epilogue.ts";
 import { type PanelColumns, widePanelColumns } from "./weight-packing.ts";
@@ -29,6 +29,8 @@ export interface MatmulRequest {
 }
 
 const multiplyAddsPerNanosecond = 25;
+/** Panels of the widest tile of machine code, by the number of rows; the last for more rows. */
+const tilePanels = [8, 6, 5, 3] as const;
 /**
  * Up to this many rows the product waits for the memory that holds B. Tiles of 2 rows then take two panels: the first tile reads both at the speed of one
  * row, and the other tiles find them in the cache.
@@ -73,6 +75,7 @@ export function matmul(request: MatmulRequest): Kernel {
     outputs: ["c"],
     pieces,
     pieceNanoseconds: (m * n * k) / pieces / multiplyAddsPerNanosecond + 1,
+    tilePieces: isRow ? 1 : getTilePieces(loops, tilePanels[m - 1] ?? tilePanels[3]),
     machine: { request },
     emit(f, { a, b, c, bias: biasAt, residual: residualAt }, from, to, { rowBlocks }) {
       /** The initial sums of a tile, and where it is stored. */

@@ -71,6 +71,14 @@ export function tilingFor(
   return { m, n, splitsColumns, pieces: splitsColumns ? panels : rowBlocks, rowsPerTile, blockRows, panelsPerTile, panelColumns };
 }
 
+/** Rows that a thread takes together where products are divided by rows: the weights are read once for them. */
+const rowsPerThread = 32;
+
+/** `Kernel.tilePieces` of a product whose tiles have up to `panels` neighbouring panels. */
+export function getTilePieces({ splitsColumns, rowsPerTile }: Tiling, panels: number): number {
+  return splitsColumns ? panels : Math.ceil(rowsPerThread / rowsPerTile);
+}
+
 interface Range {
   readonly from: I32;
   readonly to: I32;

@@ -12,7 +12,7 @@ import { offsetBy, maximum, minimum } from "../loops/addressing.ts";
 import { type IntegerOutput, optionalOperands, storeIntegers } from "./integer-epilogue.ts";
 import { indices, laneCount, vectorBytes } from "../loops/lanes.ts";
 import { tileRows } from "../matmul/micro-kernel.ts";
-import { type Tiling, emitTiles, tilingFor, rowSpecialization } from "../matmul/tiling.ts";
+import { type Tiling, emitTiles, getTilePieces, tilingFor, rowSpecialization } from "../matmul/tiling.ts";
 import {
   columnSumsOffset,
   maxNormProduct,
@@ -37,6 +37,8 @@ export interface ByteMatmulRequest {
 }
 
 const multiplyAddsPerNanosecond = 60;
+/** Panels of the widest tile of machine code. */
+const tilePanels = 6;
 
 /** How a product is divided into pieces and tiles. */
 export function byteTiling({ m, n, k }: ByteMatmulRequest): Tiling {
@@ -59,6 +61,7 @@ export function byteMatmul(request: ByteMatmulRequest): Kernel {
     outputs: ["c"],
     pieces: loops.pieces,
     pieceNanoseconds: (m * n * k) / loops.pieces / multiplyAddsPerNanosecond + 1,
+    tilePieces: getTilePieces(loops, tilePanels),
     machine: { request },
     emit(f, { a, b, c, ...optional }, from, to, { rowBlocks }) {
       emitTiles(f, { ...loops, rowBlocks }, { from, to }, (place) => {

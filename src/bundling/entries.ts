@@ -1,4 +1,4 @@
-/** What the build makes: the one table of files that something outside the bundle names, with the source of each. */
+/** What bundles are made of: the one table of files that something outside a bundle names, with the source of each. */
 
 /** The public modules: the path below `inferyard` ("" for `inferyard` itself), and its source. */
 export const subpaths: Readonly<Record<string, string>> = {
@@ -28,7 +28,10 @@ export const subpaths: Readonly<Record<string, string>> = {
 /** Modules that are imported by their URL: name in `dist/`, and source. `command-line` is for the tests, which run commands in their own process. */
 export const modules: Readonly<Record<string, string>> = {
   "command-line": "src/cli/main.ts",
+  "divided-models": "src/composition/node/divided-models.ts",
   "bind-machine-code": "src/backends/native/machine-code/bind-machine-code.ts",
+  "native-engine": "src/backends/native/create-engine.ts",
+  "restore-model": "src/backends/native/kept/restore-model.ts",
 };
 
 /** Programs that Node.js starts, as a process or as a thread: name in `dist/`, and source. They use the compile cache. */
@@ -46,34 +49,13 @@ export const programs: Readonly<Record<string, string>> = {
   "xla-probe": "src/backends/xla/plugins/probe-plugin-child.ts",
   "xla-compile": "src/backends/xla/separate/compile-child.ts",
   "first-load": "src/libraries/validation/first-load-child.ts",
+  "program-rank": "src/programs/ranks/rank-child.ts",
   "prove-blas": "src/programs/backends/blas/prove-blas-child.ts",
+  "prove-cuda": "src/programs/backends/cuda/prove-cuda-child.ts",
   "validate-library": "src/libraries/validation/validation-child.ts",
   "measuring-round": "src/measuring/round-child.ts",
   "decode-thread": "src/jobs/queue/decode-thread.ts",
   "cuda-driver": "src/libraries/accelerators/cuda-driver/cuda-driver-child.ts",
-};
-
-/** The modules of a page: name in `dist/browser/`, and source. */
-export const pageEntries: Readonly<Record<string, string>> = {
-  inferyard: "src/api/browser/index.ts",
-  "inferyard-worker": "src/composition/browser/inferyard-worker.ts",
-};
-
-/** Modules that a page gets another one for. */
-export const pageReplacements: Readonly<Record<string, string>> = {
-  "src/backends/wasm/package.ts": "src/composition/browser/onnxruntime-web.ts",
-  "src/api/create-runtime.ts": "src/api/browser/create-runtime.ts",
-  "src/engine/codegen/wasm/v8-flags.ts": "src/platform/browser/v8-flags.ts",
-  "src/engine/threads/spawn-thread.ts": "src/platform/browser/spawn-thread.ts",
-  "src/platform/node/files.ts": "src/platform/browser/files.ts",
-  "src/models/aimod/read-package.ts": "src/composition/browser/read-package.ts",
-  "src/models/reference/resolve-reference.ts": "src/composition/browser/reference.ts",
-  "src/backends/native/check-record.ts": "src/composition/browser/check-record.ts",
-  "src/backends/native/machine-code/machine-code.ts": "src/composition/browser/machine-code.ts",
-  "src/engine/codegen/x64/index.ts": "src/composition/browser/kernel-machine-code.ts",
-  "src/backends/native/page-discard.ts": "src/composition/browser/page-discard.ts",
-  "src/platform/node/paths.ts": "src/platform/browser/paths.ts",
-  "src/processors/images/sharp.ts": "src/composition/browser/page-pictures.ts",
 };
 
 /**
