@@ -201,7 +201,9 @@ export async function writeBundle(output: Output): Promise<readonly string[]> {
   });
   await bundle.close();
   const modules = written.output.flatMap((file) => (file.type === "chunk" ? file.moduleIds : []));
-  const folders = modules.map((id) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(relative(packageRoot, id).replaceAll("\\", "/"))?.[0]);
+  const folders = modules.map(
+    (id) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(relative(packageRoot, id).replaceAll("\\", "/"))?.[0],
+  );
   return [...new Set(folders.filter((each) => each !== undefined))].toSorted();
 }
 
