@@ -66,7 +66,6 @@ export function placeNode(node: GraphNode, context: RuleContext): NodePlacement 
       return aligned();
     case "softmax":
       return axis + result.length - shape.length === operation.axis ? undefined : aligned();
-    case "rms-norm":
     case "layer-norm":
     case "rms-norm":
       return axis + result.length - shape.length >= operation.axis ? undefined : aligned();
