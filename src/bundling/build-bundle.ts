@@ -37,7 +37,7 @@ export interface BundleReport {
 
 /** The file by which a folder is known as a bundle. */
 const recordName = "inferyard-build.json";
-/** Put before the names of our own files, so that they are not those of the user. */
+/** Prefix of the names of our own files, so that no file of the user has one of them. */
 const prefix = "inferyard-";
 
 /**
