@@ -21,7 +21,7 @@ export interface BackendModules {
   readonly programs?: BackendModule;
 }
 
-/** All backends of this package by name; those of programs in the order of the standard registry. */
+/** All backends of this package by name; the backends of programs are in the order of the standard registry. */
 export const backendModules: Readonly<Record<string, BackendModules>> = {
   native: {
     models: { source: "src/backends/native/index.ts", create: "native" },

@@ -110,7 +110,6 @@ async function probeCpu({ run, full = false }: ProbeOptions, state: NativeState)
 
 async function load(model: ModelFiles, device: Device, options: NativeLoadOptions, state: NativeState): Promise<ReplicaModel> {
   requireCpu(device);
-  throwIfAborted(options.signal);
   if (isGraph(model)) {
     const [{ GraphModel }, { openModelPlans }] = await Promise.all([
       import("../graphs/graph-model.ts"),
@@ -118,12 +117,7 @@ async function load(model: ModelFiles, device: Device, options: NativeLoadOption
     ]);
     const plans = await openModelPlans?.(model, options, state);
     const restored = await plans?.restore();
-    if (restored !== undefined) {
-      const loaded = new GraphModel(restored);
-      if (options.signal?.aborted === true) await loaded.dispose();
-      throwIfAborted(options.signal);
-      return loaded;
-    }
+    if (restored !== undefined) return new GraphModel(restored);
     const create = async (parts: GraphParts<EngineModel>): Promise<ReplicaModel> => new GraphModel(plans?.keep(parts) ?? parts);
     return await withParts(model, options, state, create, plans !== undefined);
   }

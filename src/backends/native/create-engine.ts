@@ -28,7 +28,7 @@ export interface NativeLoadOptions extends LoadOptions {
 
 /** Options of an engine. */
 interface EngineOptions {
-  /** The slot and the state of a restored model, whose packed weights the engine uses. Default: those of the replica, if it is one. */
+  /** The slot and the state of a restored model, whose packed weights the engine uses. Default: the slot and state of the replica, if the model is one. */
   readonly slot?: EngineReplica;
   /** See `EngineSettings.keepsPlans`. Default: false. */
   readonly keepsPlans?: boolean;

@@ -81,7 +81,7 @@ export class Executable implements CompiledGraph {
 
   /**
    * `tally` receives the steps that have run, by kernel id; default: they are not counted. `prepare` is called before the first run, and compiles kernels
-   * that are not compiled yet; default: all are. `evaluate`: the interpreter; default: no step needs it. `getId`: the id under which a step is counted, once its kernel is compiled; default: that of the plan.
+   * that are not compiled yet; default: all are. `evaluate`: the interpreter; default: no step needs it. `getId`: the id under which a step is counted, once its kernel is compiled; default: the id that the plan states.
    */
   constructor(
     plan: RunnablePlan,

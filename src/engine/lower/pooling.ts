@@ -92,16 +92,17 @@ function lowerPooling(pooling: Pooling, x: Operand, y: Operand, next: number): L
     window.strides,
     window.dilations,
   ];
-  const hasRows = plane.length === 1; // then the rows are pooled as one plane that keeps its height
+  const isPlane = plane.length === 1; // its rows are pooled as one plane that keeps its height
+  const [height, one, none] = isPlane ? [[levels], [1], [0]] : [[], [], []];
   const planes = poolKernel(pooling, {
-    planes: batch * channels * (hasRows ? 1 : levels),
-    sizes: hasRows ? [levels, ...plane] : plane,
-    to: hasRows ? [levels, ...outPlane] : outPlane,
-    kernel: hasRows ? [1, ...flat] : flat,
+    planes: batch * channels * (isPlane ? 1 : levels),
+    sizes: [...height, ...plane],
+    to: [...height, ...outPlane],
+    kernel: [...one, ...flat],
     window: {
-      strides: hasRows ? [1, ...strides] : strides,
-      dilations: hasRows ? [1, ...dilations] : dilations,
-      pads: hasRows ? [0, ...before, 0, ...after] : [...before, ...after],
+      strides: [...one, ...strides],
+      dilations: [...one, ...dilations],
+      pads: [...none, ...before, ...none, ...after],
     },
   });
   const area = elementCount(outPlane);

@@ -24,6 +24,16 @@ describe("plans that an earlier process kept", () => {
     expect(isRestored).toBe(false);
   });
 
+  it("are not loaded for a caller who has left", async () => {
+    await use([3]);
+    expect((await use([3]))[0]).toBe(true);
+    await expect(load({ signal: AbortSignal.abort() })).rejects.toMatchObject({ code: "ABORTED" });
+    const leaving = new AbortController();
+    const loading = load({ signal: leaving.signal });
+    leaving.abort();
+    await expect(loading).rejects.toMatchObject({ code: "ABORTED" });
+  });
+
   it.each(["packed-weights", "plans"])("are ignored and written again where a file of %s is damaged", async (folder) => {
     const [, outputs] = await use([3]);
     const flipped =

@@ -1,6 +1,6 @@
 /** Loads ONNX models from the plans that an earlier process left. Imports neither the engine nor the reader of ONNX files, which are needed for inputs without a plan alone. */
 import type { ModelFiles } from "../../../contract/backend.ts";
-import { InferyardError } from "../../../contract/errors.ts";
+import { InferyardError, throwIfAborted } from "../../../contract/errors.ts";
 import { omitUndefined } from "../../../contract/checked.ts";
 import type { EngineModel } from "../../../engine/execute/engine-model.ts";
 import type { EngineReplica } from "../../../engine/execute/engine-replicas.ts";
@@ -58,8 +58,10 @@ class ModelPlans {
     return files && new ModelPlans(files, file, options, state);
   }
 
-  /** The model as an earlier process left it. Undefined if none did, or if that cannot be used any more. Throws OUT_OF_MEMORY. */
+  /** The model as an earlier process left it. Undefined if none did, or if that cannot be used any more. Throws OUT_OF_MEMORY and ABORTED. */
   async restore(): Promise<KeptParts | undefined> {
+    const { signal } = this.#options;
+    throwIfAborted(signal);
     const held = new HeldFiles();
     let made: { readonly restored: RestoredModel; readonly kept: KeptModel } | undefined;
     try {
@@ -76,6 +78,11 @@ class ModelPlans {
         this.#refusal = "a plan, its machine code or the record of its checks is missing";
         await made.restored.dispose();
         made = undefined;
+      }
+      if (signal?.aborted === true) {
+        await made?.restored.dispose();
+        made = undefined;
+        throwIfAborted(signal);
       }
     } finally {
       if (made === undefined) held.close();

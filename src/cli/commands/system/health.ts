@@ -36,7 +36,7 @@ export function defineHealth(command: Command, terminal: Terminal): void {
     const url = new URL("/health/ready", getOwnUrl(given));
     const readiness = await askReadiness(url, given, terminal).catch((error: unknown) => {
       throw new InferyardError("SERVER_UNAVAILABLE", `${url.href}: ${getMessage(error)}`, {
-        remedy: "is the server running, and are its address and port those of `inferyard serve`?",
+        remedy: "is the server running, and does `inferyard serve` use this address and port?",
       });
     });
     const { ready, draining, models } = readiness;
@@ -81,6 +81,6 @@ async function askReadiness(url: URL, { tlsCert }: ServerSection, { directory, s
 function readBody(body: unknown, status: number | undefined): Readiness {
   const { ready, draining, models } = body as Partial<Readiness>;
   if (typeof ready !== "boolean" || typeof draining !== "boolean" || !Array.isArray(models))
-    throw new Error(`the answer with status ${status} is not that of inferyard`);
+    throw new Error(`the answer with status ${status} is from another program than inferyard`);
   return { ready, draining, models };
 }
